@@ -22,10 +22,10 @@ BEGIN
             'bulk_part', 'bulk_post', 'content', 'daily_use', 'deleted_view', 'deletion',
             'device', 'digest', 'digest_preference', 'file_import', 'idempotency',
             'import_change', 'import_label', 'import_run', 'ingest_page', 'ingest_run', 'job',
-            'kept_page', 'keyword', 'label', 'media_account', 'media_file', 'media_link',
-            'media_post', 'media_source', 'passkey', 'replaced_annotation', 'smart_view',
+            'kept_page', 'keyword', 'label', 'library_event', 'media_account', 'media_file', 'media_link',
+            'media_post', 'media_source', 'passkey', 'replaced_annotation', 'rule', 'rule_log', 'rule_state', 'smart_view',
             'source_connection', 'source_folder', 'source_post', 'sunset_notice', 'trash',
-            'unindexed_note', 'vector', 'vector_part', 'vector_store', 'version_use', 'web_session',
+            'unindexed_note', 'vector', 'vector_part', 'vector_store', 'version_use', 'web_session', 'webhook', 'webhook_delivery',
             'word_change', 'word_count'
     ] LOOP
         IF NOT EXISTS (SELECT 1 FROM pg_dist_partition WHERE logicalrelid = name::regclass) THEN
@@ -43,5 +43,10 @@ BEGIN
             PERFORM citus_add_local_table_to_metadata(name);
         END IF;
     END LOOP;
+
+    -- Otherwise Citus looks at every table of the catalogue when a connection first asks for the
+    -- type of an array, which takes seconds: searches are then answered with 503.
+    EXECUTE format('ALTER ROLE %I IN DATABASE %I SET citus.override_table_visibility = off',
+                   current_user, current_database());
 END
 $$;

@@ -5,7 +5,7 @@
 #   system.sh fonts            installs the Noto fonts for PDF exports (make fonts)
 #   system.sh fonts --check    only says which of them are missing
 #   system.sh tests            installs the fonts and Chromium, which make test needs
-#   system.sh all-tests        installs Firefox too, which make test-all needs
+#   system.sh all-tests        installs Firefox and PgBouncer too, which make test-all needs
 set -eu
 
 fonts="fontconfig fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji"
@@ -13,7 +13,7 @@ chromium="chromium chromium-headless-shell"
 case "${1:-}" in
   fonts) command=fonts; packages="$fonts"; reason="PDF exports show text without a font as empty boxes." ;;
   tests) command=test; packages="$fonts $chromium"; reason="Tests that need them fail." ;;
-  all-tests) command=test-all; packages="$fonts $chromium firefox-esr"; reason="Tests that need them fail." ;;
+  all-tests) command=test-all; packages="$fonts $chromium firefox-esr pgbouncer"; reason="Tests that need them fail." ;;
   *)     echo "usage: $0 fonts|tests|all-tests [--check]" >&2; exit 2 ;;
 esac
 

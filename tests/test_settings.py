@@ -1,6 +1,7 @@
 """Settings of the right type that cannot work are refused at the start, with a sentence."""
 
 import itertools
+import re
 from pathlib import Path
 
 import pytest
@@ -176,3 +177,24 @@ def test_a_mistyped_number_of_processes_is_refused() -> None:
     assert Settings.from_env({"BOWERBIRD_WORKERS": "64"}).workers == 64
     with pytest.raises(BadSetting, match="WORKERS=65 is too large; the maximum is 64"):
         Settings.from_env({"BOWERBIRD_WORKERS": "65"})
+
+
+@pytest.mark.parametrize(
+    ("environment", "problem"),
+    [
+        (
+            {"DATABASE_URL": "postgresql://a/b", "DATABASE_READ_URL": "mysql://a/b"},
+            "BOWERBIRD_DATABASE_READ_URL must start with postgresql://",
+        ),
+        (
+            {"DATABASE_READ_URL": "postgresql://a/b"},
+            "BOWERBIRD_DATABASE_READ_URL requires BOWERBIRD_DATABASE_URL.",
+        ),
+    ],
+)
+def test_a_replica_needs_an_address_and_a_primary(
+    environment: dict[str, str], problem: str
+) -> None:
+    named = {f"BOWERBIRD_{name}": value for name, value in environment.items()}
+    with pytest.raises(BadSetting, match=re.escape(problem)):
+        Settings.from_env(named)

@@ -48,7 +48,7 @@ def test_the_check_names_what_is_missing_and_installs_nothing(machine: Path) -> 
 
 @pytest.mark.parametrize(
     ("kind", "more"),
-    [("fonts", ""), ("tests", CHROMIUM), ("all-tests", f"{CHROMIUM} firefox-esr")],
+    [("fonts", ""), ("tests", CHROMIUM), ("all-tests", f"{CHROMIUM} firefox-esr pgbouncer")],
 )
 def test_packages_are_named_and_installed(machine: Path, kind: str, more: str) -> None:
     ran = run(machine, "sh", "requirements/system.sh", kind)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from endurance.soak import cast, verdict
 from endurance.soak.clients.client import UnansweredError
@@ -16,7 +16,6 @@ from endurance.soak.clients.load import Setting
 from endurance.soak.findings import Criterion
 from endurance.soak.known_posts import EVERYTHING, Holder, Question
 from endurance.soak.ledger import EXPORT, Write, digest
-from endurance.soak.service.postgres import DurablePostgres
 from tests.support import serving
 
 _THREADS: Final = 6
@@ -24,11 +23,16 @@ _JOBS_S: Final = 180.0
 _ENDED: Final = ("completed", "expired")
 
 
+class Rows(Protocol):
+    def rows(self, statement: str) -> list[list[str]]:
+        """What the database of the service answers."""
+
+
 @dataclass(frozen=True)
 class Inspection:
     setting: Setting
     members: Mapping[str, cast.Member]
-    postgres: DurablePostgres
+    postgres: Rows
     environment: dict[str, str]
     # By how much a write of each kind raises the version of its library.
     steps: Mapping[str, int]

@@ -58,9 +58,7 @@ def document(outcome: Outcome, commit: str) -> list[str]:
         "",
         f"Machine: {machine}. Other programs shared the machine.",
         "",
-        *table(("Criterion", "Found", ""), _verdicts(findings)),
-        "",
-        *_examples(findings),
+        *findings_of(findings),
         *table(("Event", "Number"), ((k, f"{v:,}") for k, v in outcome.events.items())),
         "",
         *(_outage(each) for each in outcome.outages),
@@ -70,12 +68,20 @@ def document(outcome: Outcome, commit: str) -> list[str]:
             ((each, f"{count:,}") for each, count in outcome.logged.most_common(20)),
         ),
         "",
-        _ABOUT_TIMES,
-        "",
-        *table(("Request", "Statuses", "p50", "p99", "Slowest"), _requests(outcome.statistics)),
+        *requests_of(outcome.statistics),
         "",
         "To repeat, run `make soak`. ../soak/README.md says what is checked.",
     ]
+
+
+def findings_of(findings: Findings) -> list[str]:
+    table_lines = table(("Criterion", "Found", ""), _verdicts(findings))
+    return [*table_lines, "", *_examples(findings)]
+
+
+def requests_of(statistics: Statistics) -> list[str]:
+    columns = ("Request", "Statuses", "p50", "p99", "Slowest")
+    return [_ABOUT_TIMES, "", *table(columns, _requests(statistics))]
 
 
 def _verdicts(findings: Findings) -> Iterator[tuple[str, ...]]:

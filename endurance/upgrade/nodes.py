@@ -11,6 +11,7 @@ from typing import Final
 
 import httpx
 
+from bowerbird.settings import PREFIX
 from endurance.upgrade.releases import Release
 from tests.support import serving
 from tests.support.waiting import wait_until
@@ -83,7 +84,13 @@ class Installation:
             postgres_connections=6,
             port=port or 8000,
         )
-        return environment | {"PYTHONPATH": str(release.source)}
+        # A release refuses a setting that it does not know, such as one of a later release.
+        known = {
+            name: value
+            for name, value in environment.items()
+            if not name.startswith(PREFIX) or release.has_setting(name.removeprefix(PREFIX))
+        }
+        return known | {"PYTHONPATH": str(release.source)}
 
     def run(self, release: Release, *words: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(

@@ -38,6 +38,11 @@ class Release:
             for file in sorted((self.source / _STEPS).glob("*.sql"))
         ]
 
+    def has_setting(self, name: str) -> bool:
+        files = (self.source / "bowerbird").glob("settings/*.py")
+        pattern = re.compile(rf"^    {name.lower()}: ", re.MULTILINE)
+        return any(pattern.search(file.read_text(encoding="utf-8")) for file in files)
+
 
 def current() -> Release:
     return Release("new", _git("rev-parse", "--short", "HEAD"), REPOSITORY / "src")

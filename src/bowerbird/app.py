@@ -25,6 +25,7 @@ from bowerbird.rest import account as account_routes
 from bowerbird.rest import bookmarks as bookmark_routes
 from bowerbird.rest import bulk as bulk_routes
 from bowerbird.rest import digests as digest_routes
+from bowerbird.rest import duplicates as duplicate_routes
 from bowerbird.rest import events as event_routes
 from bowerbird.rest import exports as export_routes
 from bowerbird.rest import facets as facet_routes
@@ -34,7 +35,9 @@ from bowerbird.rest import imports as import_routes
 from bowerbird.rest import labels as label_routes
 from bowerbird.rest import rules as rule_routes
 from bowerbird.rest import saving as saving_routes
+from bowerbird.rest import shares as share_routes
 from bowerbird.rest import views as view_routes
+from bowerbird.rest import webhooks as webhook_routes
 from bowerbird.sandbox import router as sandbox
 from bowerbird.search.meaning.models import Models
 from bowerbird.settings import Settings
@@ -48,6 +51,7 @@ from bowerbird.toolserver.protocol.http_endpoint import ToolServer
 from bowerbird.web import unsubscribing
 from bowerbird.web.assembly import visits
 from bowerbird.web.connect import redeeming
+from bowerbird.web.sharing import surface as sharing
 from bowerbird.web.site import site
 from bowerbird.wire import deprecation, pipeline
 from bowerbird.wire.auth import Authenticator
@@ -126,7 +130,8 @@ def build(
     authenticate = Authenticator(
         AccountStore(database), clock, settings.site_origin, key_uses.note_call
     )
-    table = _routes(services, AnswerCache(settings.answer_cache_mb * 1024 * 1024))
+    answers = AnswerCache(settings.answer_cache_mb * 1024 * 1024)
+    table = _routes(services, answers)
     record_use = partial(uses.note_call, version=VERSION)
     paths = [(route.method, route.path) for route in table]
     deprecated = deprecation.headers_by_route(deprecations, paths, settings.site_origin)
@@ -178,6 +183,7 @@ def build(
         **({} if tools.path == "/" else {tools.path: tools}),
         "/v1": rest,
         INGEST: sending,
+        sharing.PREFIX: sharing.surface(services, answers, metrics),
         unsubscribing.PREFIX: unsubscribing.pages(
             services.digests, metrics, is_secure=settings.site_origin.startswith("https://")
         ),
@@ -218,6 +224,8 @@ def _routes(services: Services, answers: AnswerCache) -> list[ApiRoute]:
         *bulk_routes.routes(services.bulk, services.trash_list, writes, services.wake_worker),
         *bookmark_routes.routes(services.bookmarks, answers),
         *event_routes.routes(services.events, answers),
+        *duplicate_routes.routes(services.duplicates, answers),
+        *duplicate_routes.write_routes(services.duplicates, writes),
         *facet_routes.routes(services.facets, services.bookmarks, answers),
         *bookmark_routes.write_routes(services.flags, services.trash, writes, changing),
         *highlight_routes.write_routes(services.highlights, writes),
@@ -229,10 +237,15 @@ def _routes(services: Services, answers: AnswerCache) -> list[ApiRoute]:
         *rule_routes.routes(services.rules),
         *rule_routes.write_routes(services.rules, writes),
         *rule_routes.past_routes(services.rule_past, writes, services.wake_worker),
+        *share_routes.routes(services.shares),
+        *share_routes.write_routes(services.shares, writes),
         *digest_routes.routes(services.digests, answers),
         *digest_routes.write_routes(services.digests, writes),
         *export_routes.routes(exports, addresses),
         *export_routes.write_routes(exports, addresses, writes, services.wake_worker),
         *import_routes.routes(services.imports),
         *import_routes.write_routes(services.imports, writes),
+        *webhook_routes.routes(services.webhooks),
+        *webhook_routes.write_routes(services.webhooks, writes),
+        *webhook_routes.sending_routes(services.webhooks, writes),
     ]

@@ -14,6 +14,7 @@ from bowerbird.library.accounts.tokens import Devices, Keys
 from bowerbird.library.bookmarks.annotated_posts import AnnotatedPosts
 from bowerbird.library.bookmarks.authors import Authors
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.bookmarks.duplicates import Duplicates
 from bowerbird.library.bookmarks.events import Events
 from bowerbird.library.bookmarks.flags import Flags
 from bowerbird.library.bookmarks.highlights import Highlights
@@ -35,12 +36,15 @@ from bowerbird.library.media.kept import KeptImages
 from bowerbird.library.media.preferences import MediaPreferences
 from bowerbird.library.rules.past import RulePast
 from bowerbird.library.rules.rules import Rules
+from bowerbird.library.sharing.shared_lists import SharedLists
+from bowerbird.library.sharing.shares import Shares
 from bowerbird.library.sign_in.mailed_links import MailedLinks
 from bowerbird.library.sign_in.one_time_links import OneTimeLinks
 from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.library.statistics.facets import FacetCounts
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.library.views.views import Views
+from bowerbird.library.webhooks.webhooks import Webhooks
 from bowerbird.mail import Mailer
 from bowerbird.search.meaning.models import Models
 from bowerbird.settings import Settings
@@ -80,6 +84,7 @@ class Services:
         self.annotated = AnnotatedPosts(database, self.bookmarks)
         self.authors = Authors(database)
         self.events = Events(database, clock)
+        self.duplicates = Duplicates(database, clock)
         self.facets = FacetCounts(database, self.bookmarks, meaning)
         self.labels = Labels(database, clock)
         self.changes = PostChanges(database, self.flags, self.trash, self.labels)
@@ -90,6 +95,13 @@ class Services:
         self.digests = Digests(database, clock, can_mail=Mailer(settings).is_ready)
         self.kept_images = KeptImages(database, files)
         self.media_preferences = MediaPreferences(database, clock, settings)
+        is_sharing = settings.sharing == "on"
+        self.shares = Shares(
+            database, self.views, clock, settings.site_origin, is_allowed=is_sharing
+        )
+        self.shared_lists = SharedLists(
+            database, self.views, self.bookmarks, self.kept_images, clock, is_allowed=is_sharing
+        )
         # Ways in and out
         self.saving = Saving(database, clock)
         self.imports = ImportRuns(database, clock)
@@ -104,6 +116,7 @@ class Services:
         self.demo = Demo(database, self.views, clock)
         self.exports = Exports(database, files, clock, meaning)
         self.export_addresses = ExportAddresses(settings.api_origin)
+        self.webhooks = Webhooks(database, clock, settings, wake_worker)
         # People and programs
         self.calls = CallCounter(AccountStore(database), clock, settings.free_calls_per_month)
         self.state = AccountState(self.calls, meaning, clock)

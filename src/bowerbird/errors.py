@@ -28,6 +28,7 @@ class Code(StrEnum):
     RUN_FINISHED = "RUN_FINISHED"
     COUNT_MISMATCH = "COUNT_MISMATCH"
     CURSOR_EXPIRED = "CURSOR_EXPIRED"
+    PRECONDITION_FAILED = "PRECONDITION_FAILED"
     PAYLOAD_TOO_LARGE = "PAYLOAD_TOO_LARGE"
     RANGE_NOT_SATISFIABLE = "RANGE_NOT_SATISFIABLE"
     IDEMPOTENCY_KEY_REUSED = "IDEMPOTENCY_KEY_REUSED"
@@ -104,6 +105,11 @@ CATALOGUE: Final[dict[Code, Meaning]] = {
         410,
         "The changes after this cursor are no longer kept, or the library was restored",
         "Call /v1/changes without a cursor to list every post again",
+    ),
+    Code.PRECONDITION_FAILED: Meaning(
+        412,
+        "The resource was changed since the ETag or the time that the request names",
+        "Get the resource again, then decide whether to repeat the change",
     ),
     Code.PAYLOAD_TOO_LARGE: Meaning(
         413, "The request body exceeds the size limit", "Split the request into smaller ones"

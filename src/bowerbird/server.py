@@ -249,7 +249,7 @@ async def _running_app(
     settings: Settings, stopping: asyncio.Event, traces: "Traces | None", *, runs_jobs: bool
 ) -> AsyncIterator[tuple[App, Database]]:
     await asyncio.to_thread(UploadFolders(settings.data_dir).delete_leftovers)
-    database = await open_database(settings, report=_log_migration)
+    database = await open_database(settings, report=_log_migration, reads_replica=True)
     job_database = None
     if runs_jobs and not settings.is_sqlite:
         # Jobs have connections of their own, so that requests never wait for theirs.

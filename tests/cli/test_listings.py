@@ -27,6 +27,7 @@ EMPTY = [
     *(command for command in LISTS if command not in (("account", "list"), ("doctor",))),
     ("imports", "removals", EMAIL),
     ("sources", "list", EMAIL),
+    ("webhook", "list", EMAIL),
     ("notify-sunset", "v1", "--note", "https://example.com", "--sunset", "2999-01-01"),
 ]
 LONG_NAME = "Firefox on the laptop of the reading room in the old library"

@@ -35,10 +35,12 @@ async def paths(cast: Service) -> Json:
     assert (await alice.client.post("/v1/views", json=examples.VIEW)).is_success
     passage = {"quote": "Bottle caps in front"}
     added = await alice.client.post(f"/v1/bookmarks/{examples.FIRST}/highlights", json=passage)
+    shared = await alice.client.post("/v1/shares", json=examples.SHARE)
     return {
         "post_id": examples.FIRST,
         "label_id": "1",
         "slug": "weekend-reading",
+        "share_id": shared.json()["data"]["id"],
         "highlight_id": added.json()["data"]["id"],
     }
 

@@ -20,7 +20,7 @@ import msgspec
 
 from bowerbird.cli.context import opened_library, settings_from_environment
 from bowerbird.clock import system_clock
-from bowerbird.jobs.account_jobs import LinkJobs, MediaJobs, SourceJobs
+from bowerbird.jobs.account_jobs import LinkJobs, MediaJobs, SourceJobs, WebhookJobs
 from bowerbird.jobs.worker import JobKind, Progress, Recurring, Worker
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.model.accounts import Account
@@ -118,7 +118,7 @@ async def started(
 async def work_until(
     is_over: Callable[[], Awaitable[bool]],
     database: Database,
-    jobs: LinkJobs | MediaJobs | SourceJobs,
+    jobs: LinkJobs | MediaJobs | SourceJobs | WebhookJobs,
     report: Report,
     lease_s: float,
 ) -> None:

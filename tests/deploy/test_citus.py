@@ -52,7 +52,7 @@ async def test_every_table_is_distributed_or_stays_on_the_coordinator(connection
     found = await run(connection)
 
     assert {table for table, form in found.items() if form == "local"} == CONTROL
-    assert found.pop("library") == "account_id default 512"
+    assert found.pop("library") == "account_id default 32"
     distributed = {table for table, form in found.items() if form == "account_id library"}
     assert distributed == LIBRARY - {"library"}
 

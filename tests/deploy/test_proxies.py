@@ -12,7 +12,8 @@ from tests.deploy.named_settings import DEPLOY, KNOWN, settings_in
 FOLDER = DEPLOY / "proxy"
 NGINX = (FOLDER / "nginx.conf").read_text(encoding="utf-8")
 CADDY = {file: (FOLDER / file).read_text("utf-8") for file in ("Caddyfile", "balancer.Caddyfile")}
-EVERY = {"nginx.conf": NGINX, **CADDY}
+HAPROXY = (FOLDER / "haproxy.cfg").read_text(encoding="utf-8")
+EVERY = {"nginx.conf": NGINX, "haproxy.cfg": HAPROXY, **CADDY}
 
 
 def directives(block: str) -> list[str]:
@@ -27,7 +28,8 @@ def test_uploads_may_be_as_large_as_the_service_accepts() -> None:
     for text in CADDY.values():
         assert f"max_size {router.MAX_BODY_BYTES // 1_000_000}MB" in text
     assert router.MAX_BODY_BYTES % 1_000_000 == 0
-    for text in (NGINX, CADDY["Caddyfile"]):
+    assert f"if {{ req.hdr_val(content-length) gt {router.MAX_BODY_BYTES} }}" in HAPROXY
+    for text in (NGINX, HAPROXY, CADDY["Caddyfile"]):
         assert f"several files on the page {pages.PATH}." in text
 
 
@@ -45,6 +47,7 @@ def test_clients_do_not_decide_which_requests_are_traced() -> None:
         assert 'proxy_set_header traceparent "";' in directives(location)
     for text in CADDY.values():
         assert "header_up -traceparent" in text
+    assert "http-request del-header traceparent" in HAPROXY
 
 
 def test_events_are_not_buffered() -> None:
@@ -57,6 +60,7 @@ def test_events_are_not_buffered() -> None:
 def test_the_proxy_closes_an_idle_connection_first() -> None:
     [seconds] = re.findall(r"keepalive_timeout (\d+)s;", NGINX)
     others = [re.findall(r"keepalive (\d+)s", text) for text in CADDY.values()]
+    others.append(re.findall(r"pool-purge-delay (\d+)s", HAPROXY))
 
     assert {seconds, *(each for found in others for each in found)} == {"60"}
     assert int(seconds) < Settings().idle_timeout_s
@@ -65,6 +69,8 @@ def test_the_proxy_closes_an_idle_connection_first() -> None:
 def test_logs_leave_out_search_terms() -> None:
     [form] = re.findall(r"log_format bowerbird '([^']+)'", NGINX)
 
+    # %HPO is the path without the query.
+    assert re.findall(r'log-format "(.+)"', HAPROXY) == [r"%ci [%trl] \"%HM %HPO\" %ST %B"]
     assert not re.search(r"\$request\b|\$request_uri|\$args|\$query_string|authorization", form)
 
 
@@ -77,6 +83,7 @@ def test_the_ports_are_those_of_the_service() -> None:
     port = Settings().port
 
     assert f"server 127.0.0.1:{port};" in NGINX
+    assert f"server node-1 127.0.0.1:{port}" in HAPROXY
     assert f"reverse_proxy 127.0.0.1:{port} " in CADDY["Caddyfile"]
     assert f"server-1:{port} server-2:{port} " in CADDY["balancer.Caddyfile"]
     assert "health_uri /readyz" in CADDY["balancer.Caddyfile"]

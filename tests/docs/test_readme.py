@@ -103,6 +103,7 @@ def without_moments(answer: dict[str, Any]) -> dict[str, Any]:
     """Removes the time of the import, which differs in every run."""
     for bookmark in answer["data"]:
         bookmark.pop("imported_at")
+        bookmark.pop("updated_at")
     return answer
 
 

@@ -42,6 +42,8 @@ async def test_a_new_post_has_its_images_after_the_next_sweep(
         return (await shelf.state()).kept == count
 
     async with working.at_work(worker):
+        # The sweep adds no job while the one of the switch runs.
+        await waiting.until(lambda: ended(shelf))
         await alice.save(attachments=[image(shelf.picture("a"))])
         await shelf.jobs.sweep()
         await waiting.until(lambda: has(1))

@@ -1,6 +1,7 @@
 """Workers run each job once, lose none, and share their time between accounts."""
 
 import asyncio
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -358,6 +359,30 @@ async def test_an_idle_worker_does_not_write_to_the_database(
         await asyncio.wait_for(has_looked.wait(), PATIENCE_S)
 
     assert sqlite.generation() == generation
+
+
+async def test_an_idle_worker_looks_less_often_if_the_database_is_slow(
+    sqlite: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[float] = []
+    has_looked = asyncio.Event()
+    read = sqlite.rows
+
+    async def slow(sql: str, values: Values) -> Sequence[Row]:
+        looks.append(time.monotonic())
+        if len(looks) > 1:
+            has_looked.set()
+        await asyncio.sleep(0.02)
+        return await read(sql, values)
+
+    monkeypatch.setattr(sqlite, "rows", slow)
+    kinds = [JobKind("errand", Errand()), JobKind("wait", Errand(), is_waiting=True)]
+    async with at_work(working.worker(sqlite, Errand(), kinds=kinds, poll_s=0.1)):
+        async with asyncio.timeout(PATIENCE_S):
+            await has_looked.wait()
+
+    # Five polls, where two kinds of lanes are free but one statement asks for both.
+    assert looks[1] - looks[0] >= 0.5
 
 
 async def test_a_recurring_task_continues_after_a_failure(database: Database) -> None:

@@ -32,7 +32,7 @@ from tests.support import waiting
 from tests.support.imports import found
 from tests.support.models import ignore
 from tests.support.service import Member
-from tests.support.word_counts import age, indexed
+from tests.support.word_counts import age, age_parts, indexed
 from tests.support.working import new_account
 
 pytestmark = [pytest.mark.anyio, pytest.mark.both]
@@ -242,6 +242,26 @@ async def test_old_posts_are_found_before_they_are_counted(alice: Member, tmp_pa
     assert await reindexing.due_accounts(0, job_kind="reindex") == []
     assert await counts.stored(account) == await indexed(alice.database, account, tmp_path)
     assert await counts.of(account, ["bird"]) == {"bird": 5}
+
+
+async def test_counted_posts_of_the_previous_form_are_written_again_and_stay_counted(
+    alice: Member, tmp_path: Path
+) -> None:
+    text = "Nests at https://nests.example/blue #buildinpublic"
+    await alice.save(post_id="1", text=text)
+    await alice.save(post_id="2", text="bird")
+    account, counts = await alice.account(), WordCounts(alice.database)
+    before = await counts.stored(account)
+    await age_parts(alice.database, account)
+    assert (await counts.stored(account), await counts.total(account)) == (before, 2)
+    assert [await alice.ids(q=q) for q in ("nests", "public")] == [["1"], []]
+
+    await reindexed(alice)
+
+    assert [await alice.ids(q=q) for q in ("nests.example/blue", "public")] == [["1"], ["1"]]
+    assert await counts.stored(account) == before
+    assert before == await indexed(alice.database, account, tmp_path)
+    assert await Reindexing(alice.database, alice.clock).due_accounts(0, job_kind="reindex") == []
 
 
 async def test_a_post_that_cannot_be_read_keeps_its_words_and_does_not_stop_the_job(

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from typing import Any
 
 import msgspec
@@ -249,6 +250,11 @@ async def test_the_exported_posts_are_selected_when_the_job_starts(cast: Service
     assert len((await fetch(cast, done)).json()) == 2
 
 
+def _without_updates(answer: bytes) -> bytes:
+    """An import is an update: its time is the only difference."""
+    return re.sub(rb'"updated_at": ?"[^"]*"', b"", answer)
+
+
 async def _answers(member: Member) -> list[bytes]:
     """Return every page of the list in several sort orders, then some filtered lists."""
     found = []
@@ -259,9 +265,10 @@ async def _answers(member: Member) -> list[bytes]:
             while asked["cursor"] is not None:
                 answer = (await member.get("/v1/bookmarks", **asked)).json()
                 asked["cursor"] = answer["meta"].pop("next_cursor")
-                found.append(json.dumps(answer).encode())
+                found.append(_without_updates(json.dumps(answer).encode()))
     filters: list[dict[str, str]] = [{}, {"tag": "birds"}, {"q": "bird"}, {"author": "ben"}]
-    return found + [(await member.get("/v1/bookmarks", **each)).content for each in filters]
+    lists = [(await member.get("/v1/bookmarks", **each)).content for each in filters]
+    return found + [_without_updates(each) for each in lists]
 
 
 async def test_importing_an_export_reproduces_the_lists_byte_for_byte(cast: Service) -> None:
@@ -284,4 +291,5 @@ async def test_importing_an_export_reproduces_the_lists_byte_for_byte(cast: Serv
 
     assert (report.new, report.left_out) == (10, {})
     assert await _answers(cast.bob) == await _answers(cast.alice)
-    assert (await fetch(cast, await export(cast, cast.bob))).content == file
+    again = (await fetch(cast, await export(cast, cast.bob))).content
+    assert _without_updates(again) == _without_updates(file)

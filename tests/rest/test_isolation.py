@@ -3,11 +3,13 @@
 import re
 import secrets
 from typing import Any, Final
+from unittest.mock import patch
 
 import httpx
 import pytest
 
 from bowerbird.library.exports.links import Links
+from bowerbird.library.webhooks import webhooks
 from tests.support import digesting, exporting, imports, make, ruling, writing
 from tests.support.offenders import Offenders
 from tests.support.published import of_accounts
@@ -37,6 +39,8 @@ ASKED: Final[dict[tuple[str, str], list[tuple[str, Any]]]] = {
         ("?cursor={cursor}", None),
         ("?sort_by=title&sort_cursor=a", None),
         ("?sort_cursor=9999999", None),
+        ("?ids={post_id}", None),
+        ("?updated_since=2000-01-01&fields=post_id,note", None),
     ],
     ("get", "/v1/bookmarks/count"): [
         ("", None),
@@ -88,6 +92,11 @@ ASKED: Final[dict[tuple[str, str], list[tuple[str, Any]]]] = {
     ],
     ("get", "/v1/bookmarks/changes"): [("", None)],
     ("get", "/v1/bookmarks/trash"): [("", None), ("?author=theirs", None)],
+    ("get", "/v1/bookmarks/duplicates"): [("", None), ("?same=text", None)],
+    ("post", "/v1/bookmarks/duplicates/resolve"): [
+        ("", {"groups": [{"keep": "{post_id}", "remove": ["1"]}]}),
+        ("", {"groups": [{"keep": "1", "remove": ["{post_id}"]}]}),
+    ],
     ("get", "/v1/bookmarks/changes/{change_id}"): [("", None)],
     ("post", "/v1/bookmarks/changes/{change_id}/undo"): [("", None)],
     ("get", "/v1/labels"): [("", None)],
@@ -111,6 +120,14 @@ ASKED: Final[dict[tuple[str, str], list[tuple[str, Any]]]] = {
     ("get", "/v1/views/{slug}"): [("", None)],
     ("patch", "/v1/views/{slug}"): [("", {"name": "mine"}), ("", {})],
     ("delete", "/v1/views/{slug}"): [("", None)],
+    ("get", "/v1/shares"): [("", None)],
+    ("post", "/v1/shares"): [
+        ("", {"label_name": "Theirs"}),
+        ("", {"view": "{slug}", "audience": "public", "name": "theirs"}),
+    ],
+    ("get", "/v1/shares/{share_id}"): [("", None)],
+    ("patch", "/v1/shares/{share_id}"): [("", {"title": "mine"}), ("", {"is_on": False})],
+    ("delete", "/v1/shares/{share_id}"): [("", None)],
     ("get", "/v1/views/{slug}/bookmarks"): [("", None), ("?cursor={view_cursor}", None)],
     ("get", "/v1/rules"): [("", None)],
     ("post", "/v1/rules"): [("", {"name": "mine", "when": "arrives", "actions": [{"do": "stop"}]})],
@@ -125,6 +142,16 @@ ASKED: Final[dict[tuple[str, str], list[tuple[str, Any]]]] = {
     ("post", "/v1/exports/json"): [("", None), ("", {"q": "geheim"})],
     ("get", "/v1/exports/{job_id}"): [("", None)],
     ("get", "/v1/exports/{job_id}/file"): [("", None), ("?token={token}", None)],
+    ("get", "/v1/webhooks"): [("", None)],
+    ("post", "/v1/webhooks"): [("", {"url": "http://not.allowed.example"})],
+    ("get", "/v1/webhooks/{webhook_id}"): [("", None)],
+    ("patch", "/v1/webhooks/{webhook_id}"): [("", {"is_active": False, "tag": "mine"})],
+    ("delete", "/v1/webhooks/{webhook_id}"): [("", None)],
+    ("post", "/v1/webhooks/{webhook_id}/rotate"): [("", None)],
+    ("post", "/v1/webhooks/{webhook_id}/test"): [("", None)],
+    ("get", "/v1/webhooks/{webhook_id}/deliveries"): [("", None)],
+    ("get", "/v1/webhooks/{webhook_id}/deliveries/{message_id}"): [("", None)],
+    ("post", "/v1/webhooks/{webhook_id}/deliveries/{message_id}/send_again"): [("", None)],
     ("get", "/v1/digests"): [("", None), ("?limit=1", None)],
     ("get", "/v1/digests/preferences"): [("", None)],
     ("patch", "/v1/digests/preferences"): [("", {"hour": 9}), ("", {})],
@@ -166,6 +193,7 @@ async def _fill(bob: Member) -> dict[str, str]:
     await bob.embed()
     await writing.send(bob, "DELETE", f"/v1/bookmarks/{THROWN_AWAY}")
     view = await writing.view(bob, "Their View", base_query={"q": "geheim"})
+    share = await writing.send(bob, "POST", "/v1/shares", {"label_name": "theirs"})
     shown = (await bob.get(f"{view}/bookmarks", limit=1)).json()
     theirs = imports.found(post_id=THEIRS[0], text="geheim", author="bob", name="Bob B.")
     run_ids = [await imports.run(bob, theirs) for _ in range(2)]
@@ -174,6 +202,10 @@ async def _fill(bob: Member) -> dict[str, str]:
     changed = await writing.send(bob, "POST", "/v1/bookmarks/changes", body)
     await writing.send(bob, "PATCH", "/v1/digests/preferences", {"time_zone": "Asia/Kathmandu"})
     rule = await ruling.rule(bob, query={"q": "geheim"})
+    url = {"url": "https://theirs.example/geheim"}
+    webhook = (await writing.send(bob, "POST", "/v1/webhooks", url)).json()["data"]
+    with patch.object(webhooks, "WAIT_S", 0.0):
+        tested = await writing.send(bob, "POST", f"/v1/webhooks/{webhook['id']}/test")
     now = bob.clock.now
     await digesting.make(bob, "2026-07-20T08:00:00+00:00")
     bob.clock.now = now
@@ -183,10 +215,13 @@ async def _fill(bob: Member) -> dict[str, str]:
         "highlight_id": "h1",
         "label_id": await writing.label_id(bob, "theirs"),
         "slug": view.rpartition("/")[2],
+        "share_id": share.json()["data"]["id"],
         "cursor": (await bob.listed(limit=1))["meta"]["next_cursor"],
         "view_cursor": shown["meta"]["next_cursor"],
         "job_id": job_id,
         "run_id": run_ids[0],
+        "webhook_id": webhook["id"],
+        "message_id": tested.json()["data"]["id"],
         "change_id": changed.json()["data"]["change_id"],
         "rule_id": rule["rule_id"],
         "import_cursor": (await bob.get("/v1/imports", limit=1)).json()["meta"]["next_cursor"],
@@ -201,6 +236,7 @@ UNKNOWN: Final = {
     "highlight_id": "h1",
     "label_id": "1",
     "slug": "their-view",
+    "share_id": "0" * 16,
     "digest_id": "weekly-2026-07-13",
     "cursor": "x",
     "view_cursor": "x",
@@ -208,6 +244,8 @@ UNKNOWN: Final = {
     "run_id": "0" * 24,
     "change_id": "0" * 24,
     "rule_id": "0" * 24,
+    "webhook_id": "0" * 24,
+    "message_id": "msg_test_" + "0" * 24,
     "import_cursor": "x",
     "token": "x",
 }
@@ -235,7 +273,7 @@ async def _everything(member: Member) -> list[bytes]:
     """Everything an account can read about itself."""
     paths = (
         *("/v1/bookmarks?is_unread_only=false", "/v1/bookmarks/count", "/v1/labels", "/v1/views"),
-        "/v1/imports",
+        *("/v1/imports", "/v1/shares", "/v1/webhooks"),
         *("/v1/digests", "/v1/digests/latest", "/v1/digests/preferences"),
     )
     answers = [(await member.client.get(path)).content for path in paths]
@@ -243,12 +281,12 @@ async def _everything(member: Member) -> list[bytes]:
 
 
 def _without_job_ids(body: bytes) -> bytes:
-    """Ids of jobs and imports are random, so two responses never have the same one.
+    """Ids of jobs, imports and shares are random, so two responses never have the same one.
 
     Neither have cursors that belong to an account and are never null.
     """
     body = re.sub(rb'"next_cursor":"[^"]+"', b'"next_cursor":""', body)
-    return re.sub(rb"[0-9a-f]{32}|[0-9a-f]{24}", b"job", body)
+    return re.sub(rb"[0-9a-f]{32}|[0-9a-f]{24}|[0-9a-f]{16}", b"job", body)
 
 
 def _traces(value: Any) -> list[Any]:
@@ -301,7 +339,12 @@ def _require_same_response(asked: str, before: httpx.Response, after: httpx.Resp
         assert after.status_code == before.status_code
         assert _without_job_ids(after.content) == _without_job_ids(before.content)
     traces = set(_traces(after.json()))
-    if "'links'" in asked or "'posts'" in asked or "'tweet_ids': ['{post_id}']" in asked:
+    if (
+        "'links'" in asked
+        or "'posts'" in asked
+        or "ids={post_id}" in asked
+        or "'tweet_ids': ['{post_id}']" in asked
+    ):
         # The response repeats the id that the caller sent: of a post to save, or not found.
         traces.discard(THEIRS[0])
     assert not {*THEIRS, "geheim", "theirs", "bob"} & traces

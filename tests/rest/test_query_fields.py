@@ -40,7 +40,7 @@ async def test_alternatives_exclusions_and_parentheses(alice: Member) -> None:
     )
 
     assert await found(alice, ids, "cat OR dog") == {"cat", "dog", "both"}
-    assert await found(alice, ids, "a cat OR dog") == {"cat", "dog"}
+    assert await found(alice, ids, "a cat OR dog") == {"cat", "dog", "both"}
     assert await found(alice, ids, "(dog -cat) OR cow") == {"dog", "cow"}
     assert await found(alice, ids, "cow OR -dog") == {"cow", "cat"}
     assert await found(alice, ids, "-(cat OR dog)") == {"cow"}

@@ -19,8 +19,8 @@ pytestmark = pytest.mark.anyio
 
 CONTROL = {
     *("person", "secret", "schema_migration"),
-    # Found by the hash of a token or by an account elsewhere, before the account is known.
-    *("one_time_link", "spent_attempt", "provider_identity"),
+    # Found by a token, by a name or by an account elsewhere, before the account is known.
+    *("one_time_link", "spent_attempt", "provider_identity", "share"),
     # Hosts are asked for all accounts together.
     "host_turn",
 }
@@ -52,6 +52,7 @@ LIBRARY = {
     *("import_run", "import_change", "import_label", "file_import", "device", "source_connection"),
     *("ingest_run", "ingest_page", "kept_page", "source_post", "source_folder"),
     *("media_account", "media_post", "media_link", "media_source", "media_file"),
+    *("webhook", "webhook_delivery"),
     *("idempotency", "job", "version_use", "sunset_notice", "digest", "digest_preference"),
 }
 # Where SQLite has a key on place, PostgreSQL has one on its two parts.

@@ -3,10 +3,11 @@
 import json
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple, Self, cast
 
 import pytest
 
+from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter, Sort
 from bowerbird.requests.bookmarks import KINDS
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
@@ -73,6 +74,10 @@ SHAPES = {
     "with links to a site": Shape(
         {"linked_site": "rareword.example"}, "keyword VIRTUAL TABLE INDEX", "keyword_words"
     ),
+    "of named posts": Shape({"ids": "1,2"}, "INDEX bookmark_by_post ", "bookmark_by_post"),
+    "changed since": Shape(
+        {"updated_since": "2026-08-01", **ALL}, "INDEX bookmark_by_updated ", "bookmark_by_updated"
+    ),
     "of a network": Shape({"network": "x", **ALL}, "INDEX bookmark_all ", "account_id = "),
     # As posts of Bluesky are found by the time in their address.
     "of a network, in some days": Shape(
@@ -104,6 +109,9 @@ class Watched:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
+
+    def lists(self, _: Account) -> Self:
+        return self
 
     async def rows(self, sql: str, values: Values) -> Sequence[Row]:
         self.reads.append((sql, values))

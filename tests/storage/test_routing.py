@@ -34,6 +34,8 @@ SWEEPS = {
     ("vectors", "accounts_to_build"): "accounts with posts to embed",
     ("vectors", "expired"): "vectors that are no longer needed",
     ("vectors", "update_unpaid_since"): "since when accounts no longer pay for vectors",
+    ("webhooks", "due_accounts"): "accounts with events to send to webhooks",
+    ("webhooks", "waiting_accounts"): "accounts with messages to send by hand",
     ("word_counts", "due_accounts"): "accounts with words to count",
     # The job queue is one for all accounts. A claim is limited to the account that it chose.
     ("jobs", "next_priority"): "the most urgent jobs",
@@ -113,6 +115,7 @@ def statements() -> dict[tuple[str, str], str]:
             "content": bookmarks["content"],
             # It reads no table.
             "piece": "c.rendering",
+            "rendered": "c.rendering",
             "filters": " AND ".join([*FRAGMENTS.values(), *filters]),
             "condition": own.get("expired_condition", "TRUE"),
             "direction": "DESC",

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, Self, cast
 
 import msgspec
 import pytest
@@ -39,6 +39,9 @@ class GeneralStatements:
 
     def queries(self, resource: str) -> Queries:
         return {} if resource == "list_reads" else self._inner.queries(resource)
+
+    def lists(self, _: Account) -> Self:
+        return self
 
     async def word_rows(self, read: WordRead) -> Sequence[Row]:
         return await self._inner.slow_rows(read.sql, read.values)

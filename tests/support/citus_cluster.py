@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,6 +34,8 @@ _SHARDS: Final = 8
 _TESTS: Final = ("contract", "jobs", "library", "rest", "storage", "toolserver")
 # About plans, locks and connections of one server.
 _OTHER_TESTS: Final = ("catalogue", "postgres_limits", "postgres_stopping", "query_plans")
+# Gives rows to another account, which no statement of the service does and Citus refuses.
+_REFUSED_TEST: Final = "tests/library/media/test_keeping.py::test_images_of_no_account_are_found"
 _OPTIONS: Final = (
     *(option for option in SERVER_OPTIONS if not option.startswith(("wal_level", "max_"))),
     "shared_preload_libraries=citus",
@@ -59,32 +62,45 @@ _VALUES: Final[dict[str, Any]] = {
 _REFUSED: Final = re.compile(r"distribut|shard|VOLATILE|not supported|data type of parameter")
 
 
+@dataclass(frozen=True)
+class Cluster:
+    coordinator: ThrowawayPostgres
+    nodes: list[ThrowawayPostgres]
+
+    @property
+    def url(self) -> str:
+        return self.coordinator.url(DATABASE)
+
+    def rows(self, statement: str) -> list[list[str]]:
+        found = self.coordinator.execute(statement, DATABASE)
+        return [line.split("|") for line in found.splitlines()]
+
+
 @contextmanager
-def cluster(binaries: Path) -> Iterator[str]:
-    """The URL of a migrated and distributed database."""
+def cluster(binaries: Path, shards: int = _SHARDS, *options: str) -> Iterator[Cluster]:
+    """A migrated and distributed database. `options` are settings of all servers."""
     with ExitStack() as running:
         servers = [
-            running.enter_context(ThrowawayPostgres(binaries, options=_OPTIONS))
+            running.enter_context(ThrowawayPostgres(binaries, options=(*_OPTIONS, *options)))
             for _ in range(NODES + 1)
         ]
         for server in servers:
             server.create_database(DATABASE)
             server.execute("CREATE EXTENSION citus", DATABASE)
+            # Moves of shards connect to the server itself.
+            server.execute(f"ALTER SYSTEM SET citus.local_hostname = '{server.folder}'")
+            server.execute("SELECT pg_reload_conf()")
         coordinator, *nodes = servers
         coordinator.execute(
             f"SELECT citus_set_coordinator_host('{coordinator.folder}', 5432)", DATABASE
         )
         for node in nodes:
             coordinator.execute(f"SELECT citus_add_node('{node.folder}', 5432)", DATABASE)
-        # Without it, the first array that asyncpg sends on a connection takes seconds.
-        coordinator.execute(
-            f"ALTER DATABASE {DATABASE} SET citus.override_table_visibility = off", DATABASE
-        )
-        url = coordinator.url(DATABASE)
-        asyncio.run(schema.migrate(url))
+        made = Cluster(coordinator, nodes)
+        asyncio.run(schema.migrate(made.url))
         script = (ROOT / "deploy/citus.sql").read_text(encoding="utf-8")
-        coordinator.execute(f"SET bowerbird.shards = {_SHARDS}; {script}", DATABASE)
-        yield url
+        coordinator.execute(f"SET bowerbird.shards = {shards}; {script}", DATABASE)
+        yield made
 
 
 async def refused_statements(url: str) -> dict[tuple[str, str], str]:
@@ -122,16 +138,17 @@ def main() -> int:
     arguments = arguments or [
         *(f"tests/{name}" for name in _TESTS),
         *(f"--ignore=tests/storage/test_{name}.py" for name in _OTHER_TESTS),
+        f"--deselect={_REFUSED_TEST}",
     ]
-    with cluster(Path(folder).resolve()) as url:
-        refused = asyncio.run(refused_statements(url))
+    with cluster(Path(folder).resolve()) as made:
+        refused = asyncio.run(refused_statements(made.url))
         for (resource, name), why in refused.items():
             sys.stdout.write(f"{resource}.{name}: {why}\n")
         sys.stdout.write(f"{len(statements())} statements, {len(refused)} refused\n")
         sys.stdout.flush()
         ran = subprocess.run(
             [sys.executable, "-m", "pytest", "-p", "no:xdist", "-k", "postgres", *arguments],
-            env={**os.environ, VARIABLE: url},
+            env={**os.environ, VARIABLE: made.url},
             check=False,
         )
     return int(bool(refused)) or ran.returncode

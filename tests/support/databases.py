@@ -14,7 +14,7 @@ from bowerbird.storage.postgres.database import Limits, PostgresDatabase, open_p
 from bowerbird.storage.sqlite import schema as sqlite_schema
 from bowerbird.storage.sqlite.database import FILE_NAME, SqliteDatabase
 from tests.support import external_postgres
-from tests.support.external_postgres import ExternalPostgres
+from tests.support.external_postgres import ARE_STATEMENTS_NAMED, ExternalPostgres
 from tests.support.postgres import ThrowawayPostgres
 
 TEMPLATE = "migrated"
@@ -29,8 +29,12 @@ _WRITE_WAIT_S = 20
 @contextmanager
 def postgres_server() -> Iterator[ThrowawayPostgres]:
     with ExternalPostgres() if external_postgres.URL else ThrowawayPostgres() as server:
-        server.create_template(TEMPLATE, _migrate)
+        create_template(server)
         yield server
+
+
+def create_template(server: ThrowawayPostgres) -> None:
+    server.create_template(TEMPLATE, _migrate)
 
 
 def _migrate(url: str) -> None:
@@ -63,7 +67,7 @@ def postgres_with(fill: Fill, server: ThrowawayPostgres) -> str:
     """The name of another template: a copy of the migrated one after `fill`."""
 
     async def filled(url: str) -> None:
-        database = PostgresDatabase(await open_pool(url, 4, _PATIENT), _PATIENT)
+        database = await _opened(url, _PATIENT)
         await fill(database)
         await database.close()
 
@@ -71,6 +75,11 @@ def postgres_with(fill: Fill, server: ThrowawayPostgres) -> str:
         _FILLED_TEMPLATE, lambda url: _run(lambda: filled(url)), template=TEMPLATE
     )
     return _FILLED_TEMPLATE
+
+
+async def _opened(url: str, limits: Limits) -> PostgresDatabase:
+    pool = await open_pool(url, 4, limits, are_statements_named=ARE_STATEMENTS_NAMED)
+    return PostgresDatabase(pool, limits)
 
 
 @asynccontextmanager
@@ -89,7 +98,7 @@ async def fresh_postgres(
 ) -> AsyncIterator[Database]:
     with server.fresh_database(template) as url:
         limits = limits or _PATIENT
-        database = PostgresDatabase(await open_pool(url, 4, limits), limits)
+        database = await _opened(url, limits)
         try:
             yield database
         finally:
@@ -110,7 +119,7 @@ async def two_of_sqlite(template: Path, folder: Path) -> AsyncIterator[tuple[Dat
 @asynccontextmanager
 async def two_of_postgres(server: ThrowawayPostgres) -> AsyncIterator[tuple[Database, Database]]:
     with server.fresh_database(TEMPLATE) as url:
-        opened = [PostgresDatabase(await open_pool(url, 4, _PATIENT), _PATIENT) for _ in range(2)]
+        opened = [await _opened(url, _PATIENT) for _ in range(2)]
         try:
             yield opened[0], opened[1]
         finally:

@@ -5,12 +5,19 @@
 
 import asyncio
 import json
+import re
 import tempfile
 from pathlib import Path
 from typing import Any, Final
 from unittest.mock import patch
 
+from msgspec import structs
+
 from bowerbird.library.bulk import changes
+from bowerbird.library.webhooks import webhooks
+from bowerbird.model.webhooks import DeliveryState
+from bowerbird.storage.database import Transaction
+from bowerbird.storage.webhooks import WebhookStore
 from tests.support import databases, digesting, exporting, imports, make, waiting
 from tests.support.published import document
 from tests.support.service import Service, build
@@ -71,6 +78,7 @@ POSTS: Final[list[dict[str, Any]]] = [
     },
 ]
 BOTH: Final = [FIRST, SECOND]
+SHARE: Final = {"list": "unread", "audience": "feed", "title": "To read"}
 VIEW: Final = {
     "name": "Weekend reading",
     "description": "Long texts of the last month.",
@@ -83,6 +91,11 @@ RULE: Final = {
     "when": "arrives",
     "query": {"q": "bower*"},
     "actions": [{"do": "mark_read"}],
+}
+WEBHOOK: Final = {
+    "url": "https://hooks.example.com/b",
+    "events": ["post.created", "post.labelled"],
+    "tag": "Birdlife",
 }
 CHANGE: Final = {
     "action": "archive",
@@ -173,6 +186,18 @@ STEPS: Final[list[tuple[str, str, Any]]] = [
         },
     ),
     ("listEvents", "/v1/changes?limit=1", None),
+    ("createShare", "/v1/shares", SHARE),
+    ("listShares", "/v1/shares", None),
+    ("getShare", "/v1/shares/{share_id}", None),
+    ("updateShare", "/v1/shares/{share_id}", {"title": "Unread posts"}),
+    ("deleteShare", "/v1/shares/{share_id}", None),
+    # Requested after a post with the text of another one was saved.
+    ("listDuplicates", "/v1/bookmarks/duplicates", None),
+    (
+        "resolveDuplicates",
+        "/v1/bookmarks/duplicates/resolve",
+        {"groups": [{"keep": FIRST, "remove": ["22"]}]},
+    ),
     ("createView", "/v1/views", VIEW),
     ("listViews", "/v1/views", None),
     ("getView", "/v1/views/weekend-reading", None),
@@ -187,6 +212,28 @@ STEPS: Final[list[tuple[str, str, Any]]] = [
     ("applyRule", "/v1/rules/{rule_id}/apply", {}),
     ("listRuleLog", "/v1/rules/log", None),
     ("deleteRule", "/v1/rules/{rule_id}", None),
+    ("createWebhook", "/v1/webhooks", WEBHOOK),
+    ("listWebhooks", "/v1/webhooks", None),
+    ("getWebhook", "/v1/webhooks/{webhook_id}", None),
+    ("updateWebhook", "/v1/webhooks/{webhook_id}", {"tag": None, "is_active": True}),
+    ("rotateWebhookSecret", "/v1/webhooks/{webhook_id}/rotate", None),
+    ("testWebhook", "/v1/webhooks/{webhook_id}/test", None),
+    # The message of before is sent.
+    ("listWebhookDeliveries", "/v1/webhooks/{webhook_id}/deliveries", None),
+    # Sent while the request waits.
+    ("testWebhook", "/v1/webhooks/{webhook_id}/test", None),
+    ("getWebhookDelivery", "/v1/webhooks/{webhook_id}/deliveries/{message_id}", None),
+    (
+        "sendWebhookMessageAgain",
+        "/v1/webhooks/{webhook_id}/deliveries/{message_id}/send_again",
+        None,
+    ),
+    (
+        "sendWebhookMessageAgain",
+        "/v1/webhooks/{webhook_id}/deliveries/{message_id}/send_again",
+        None,
+    ),
+    ("deleteWebhook", "/v1/webhooks/{webhook_id}", None),
     ("createExportPdf", "/v1/exports/pdf", {"tag": "Birdlife"}),
     ("createExportCsv", "/v1/exports/csv", {"is_unread_only": False}),
     ("createExportJson", "/v1/exports/json", {"tweet_ids": BOTH}),
@@ -218,11 +265,24 @@ STEPS: Final[list[tuple[str, str, Any]]] = [
     ("mergeLabel", "/v1/labels/4/merge", {"into": "1"}),
     ("deleteLabel", "/v1/labels/1", None),
     ("deleteBookmarks", "/v1/bookmarks/delete", LARGE),
-    ("restoreBookmarks", "/v1/bookmarks/restore", {"filter": {}, "expected_count": MANY}),
+    ("restoreBookmarks", "/v1/bookmarks/restore", {"filter": {}, "expected_count": MANY + 1}),
 ]
+# Random, and no example for a scanner of secrets to find.
+_SECRET: Final = re.compile("whsec_[A-Za-z0-9+/=]+")
+SECRET: Final = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 OF_A_LABEL: Final = ("updateLabel", "mergeLabel", "deleteLabel")
+SENDING: Final = ("testWebhook", "sendWebhookMessageAgain")
 # Returns a file, so the document has no example of it.
 FILES: Final = ("downloadExport",)
+
+
+# What later paths call the id in an answer.
+NAMED_LATER: Final = {
+    "createShare": "share_id",
+    "createWebhook": "webhook_id",
+    "testWebhook": "message_id",
+    "addHighlight": "id",
+}
 
 
 async def asked(service: Service) -> dict[str, Any]:
@@ -240,16 +300,23 @@ async def asked(service: Service) -> dict[str, Any]:
     for name, path, body in STEPS:
         await _prepare(service, name, path, body, job)
         waiting_s = 0.0 if name in found and name in OF_A_LABEL else changes.WAIT_S
-        with patch.object(changes, "WAIT_S", waiting_s):
-            response = await alice.client.request(methods[name], path.format(**job), json=body)
+        is_awaited = name in SENDING and name in found
+        hook_s = webhooks.WAIT_S if is_awaited else 0.0
+        with patch.object(changes, "WAIT_S", waiting_s), patch.object(webhooks, "WAIT_S", hook_s):
+            response, _ = await asyncio.gather(
+                alice.client.request(methods[name], path.format(**job), json=body),
+                _deliver(service) if is_awaited else asyncio.sleep(0),
+            )
         assert response.is_success, (name, response.text)
-        if response.status_code == ACCEPTED:
+        if response.status_code == ACCEPTED and name not in SENDING:
             # The change of a request that returns bookmarks or a label is in meta.
             job = response.json()["meta"].get("change") or response.json()["data"]
         if name == "addHighlight":
             job["id"] = response.json()["data"]["id"]
         if name == "createRule":
             job["rule_id"] = response.json()["data"]["rule_id"]
+        if name in NAMED_LATER:
+            job[NAMED_LATER[name]] = response.json()["data"]["id"]
         if name == "changeBookmarks":
             job = response.json()["data"]
         kept = found.setdefault(name, {"answers": {}})
@@ -257,6 +324,7 @@ async def asked(service: Service) -> dict[str, Any]:
             kept.setdefault("request", body)
         # Every installation shows the examples, so they contain a neutral address.
         shown = response.text.replace("http://localhost:8080", "https://example.com")
+        shown = _SECRET.sub(SECRET, shown)
         kept["answers"][str(response.status_code)] = json.loads(shown)
     return found
 
@@ -266,8 +334,12 @@ async def _prepare(service: Service, name: str, path: str, body: Any, job: dict[
     alice = service.alice
     if "{job_id}" in path:
         await exporting.finished(service, alice, job)
+    if name == "listWebhookDeliveries":
+        await _deliver(service)
     if name == "listDigests":
         await digesting.make(alice)
+    if name == "listDuplicates":
+        await alice.save_all([{**POSTS[0], "post_id": "22", "tags": ["Birdlife"]}])
     if name == "listImports":
         others = [imports.found(post_id=post_id) for post_id in ("20", "21")]
         job["run_id"] = await imports.run(alice, *others)
@@ -275,6 +347,26 @@ async def _prepare(service: Service, name: str, path: str, body: Any, job: dict[
         await alice.save_all([make.post(author="fieldnotes") for _ in range(MANY)])
     if job.get("state") in ("working", "undoing"):
         await _until_done(service, job["change_id"])
+
+
+async def _deliver(service: Service) -> None:
+    """Notes what the receiver would have answered."""
+    store, account_id = WebhookStore(service.database), service.alice.account_id
+    [message] = await waiting.until(lambda: store.waiting(account_id, 1))
+    delivered = structs.replace(
+        message,
+        state=DeliveryState.DELIVERED,
+        tries=1,
+        tried_at=service.clock(),
+        took_ms=84,
+        status=200,
+        answer="ok",
+    )
+
+    async def work(transaction: Transaction) -> None:
+        await store.put_delivery(transaction, account_id, delivered, 100)
+
+    await service.database.write(work)
 
 
 async def _until_done(service: Service, change_id: str) -> None:

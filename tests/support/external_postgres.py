@@ -18,6 +18,8 @@ from tests.support.psql import Psql
 VARIABLE: Final = "BOWERBIRD_TEST_DATABASE_URL"
 # Taken away: the servers that tests start refuse a variable that is no setting.
 URL: Final = os.environ.pop(VARIABLE, "")
+# Stays, so that the servers that tests start have it too.
+ARE_STATEMENTS_NAMED: Final = os.environ.get("BOWERBIRD_POSTGRES_NAMED_STATEMENTS") != "off"
 # Citus shows its shards with a number at the end.
 _TABLES: Final = (
     "SELECT string_agg(format('%I', relname), ', ' ORDER BY relname) FROM pg_class"

@@ -9,19 +9,19 @@ import apsw
 from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bookmarks.searching.counted_words import stored_words
 from bowerbird.model.accounts import Account
-from bowerbird.model.words import GAP, OTHER_FORM, STEM
-from bowerbird.search.words.tokens import INDEX_FORM
+from bowerbird.model.words import GAP, OTHER_FORM, STEM, UNCOUNTED, UNCOUNTED_END
+from bowerbird.search.words.tokens import COUNTED_FORM
 from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.database import Database, Transaction, place_values
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.sqlite.database import FILE_NAME, SqliteDatabase
-from bowerbird.storage.word_counts import WordCounts
+from bowerbird.storage.word_counts import WordCounts, occurrences
 
 _SQLITE: Final = """
 SELECT v.term, count(DISTINCT v.doc)
   FROM temp.vocabulary AS v
   JOIN bookmark AS b ON b.account_id = :account_id AND b.number = v.doc - :place
- WHERE v.doc BETWEEN :place AND :place_end AND b.word_form = :form AND v.term <> :gap
+ WHERE v.doc BETWEEN :place AND :place_end AND b.word_form >= :form AND v.term <> :gap
  GROUP BY v.term
 """
 _POSTGRES: Final = """
@@ -29,19 +29,20 @@ SELECT w.lexeme, count(*)
   FROM bookmark AS b
   JOIN keyword AS k ON k.account_id = b.account_id AND k.number = b.number
   CROSS JOIN unnest(k.words) AS w
- WHERE b.account_id = :account_id AND b.word_form = :form AND w.lexeme <> :gap
+ WHERE b.account_id = :account_id AND b.word_form >= :form AND w.lexeme <> :gap
  GROUP BY w.lexeme
 """
 _POSTS: Final = """
-SELECT count(*) FROM bookmark WHERE account_id = :account_id AND word_form = :form
+SELECT count(*) FROM bookmark WHERE account_id = :account_id AND word_form >= :form
 """
 
+_UNCOUNTED: Final = (*UNCOUNTED, UNCOUNTED_END)
 _NUMBERS: Final = "SELECT number FROM bookmark WHERE account_id = :account_id ORDER BY number"
 
 
 async def indexed(database: Database, account: Account, folder: Path) -> dict[str, int]:
     """In how many current posts each word occurs, and under '' how many posts there are."""
-    values: dict[str, Any] = {"account_id": account.account_id, "form": INDEX_FORM}
+    values: dict[str, Any] = {"account_id": account.account_id, "form": COUNTED_FORM}
     counts = Counter({"": (await database.rows(_POSTS, values))[0][0]})
     values["gap"] = GAP
     if isinstance(database, SqliteDatabase):
@@ -53,12 +54,12 @@ async def indexed(database: Database, account: Account, folder: Path) -> dict[st
         connection.close()
     else:
         counts.update(dict(map(tuple, await database.rows(_POSTGRES, values))))
-    return {word: posts for word, posts in counts.items() if posts}
+    return {word: posts for word, posts in counts.items() if posts and word[:1] not in _UNCOUNTED}
 
 
 def _aged(number: int, rendering: bytes) -> dict[str, Any]:
     words = (stored_words(rendering) or "").split()
-    as_written = [word for word in words if word[0] not in (OTHER_FORM, STEM)]
+    as_written = [word for word in words if word[0] not in (OTHER_FORM, STEM, *_UNCOUNTED)]
     return {"number": number, "words": " ".join(as_written), "word_form": 1}
 
 
@@ -70,7 +71,9 @@ async def age(database: Database, account: Account) -> None:
         values = {"account_id": account.account_id}
         library = await lock_library(LibraryStore(database), transaction, account.account_id)
         for (number,) in await transaction.rows(_NUMBERS, values):
-            renderings = await counts.counted_renderings(transaction, library, [number], INDEX_FORM)
+            renderings = await counts.counted_renderings(
+                transaction, library, [number], COUNTED_FORM
+            )
             rows = [_aged(number, rendering) for rendering in renderings]
             await upserts.reword(transaction, library, rows, {})
         for statement in (
@@ -79,5 +82,21 @@ async def age(database: Database, account: Account) -> None:
             "DELETE FROM word_change WHERE account_id = :account_id",
         ):
             await transaction.run(statement, values)
+
+    await database.write(work)
+
+
+async def age_parts(database: Database, account: Account) -> None:
+    """Leaves the posts as the previous release stored them: counted, but not found by parts."""
+    upserts, counts = UpsertStore(database), WordCounts(database)
+
+    async def work(transaction: Transaction) -> None:
+        values = {"account_id": account.account_id}
+        library = await lock_library(LibraryStore(database), transaction, account.account_id)
+        for (number,) in await transaction.rows(_NUMBERS, values):
+            stored = await counts.counted_renderings(transaction, library, [number], COUNTED_FORM)
+            words = (stored_words(stored[0]) or "").rpartition(f"{UNCOUNTED_END} ")[2]
+            row = {"number": number, "words": words, "word_form": COUNTED_FORM}
+            await upserts.reword(transaction, library, [row], occurrences([words]))
 
     await database.write(work)

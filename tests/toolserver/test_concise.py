@@ -84,6 +84,9 @@ async def test_20_posts_take_less_than_2000_tokens(alice: Member) -> None:
 
 async def test_ids_alone_take_few_tokens(alice: Member) -> None:
     posts = saved_posts(25)
+    for number, post in enumerate(posts):
+        # Copies would be one result.
+        post["tweet_details"]["text"] += f" {number}"
     await alice.save_all(posts)
 
     for tool, arguments in (("list_bookmarks", {}), ("search_bookmarks", {"query": "a OR the"})):
@@ -173,7 +176,8 @@ async def test_a_page_of_many_posts_has_shorter_texts(alice: Member) -> None:
 
 async def test_a_page_of_many_posts_shows_the_words_that_were_found(alice: Member) -> None:
     text = f"{'bird ' * 60}and then an owl {'bird ' * 20}"
-    await alice.save_all([make.post(text=text) for _ in range(21)])
+    # Each with a number: copies would be one result.
+    await alice.save_all([make.post(text=f"{text} {number}") for number in range(21)])
 
     found = await call(alice, "search_bookmarks", query="owl", mode="keyword", limit=21)
 

@@ -22,6 +22,8 @@ TOOL_OF = {
     "changeBookmarks": "update_bookmarks",
     "listChanges": "list_changes",
     "listTrash": "list_trash",
+    "listDuplicates": "list_duplicates",
+    "resolveDuplicates": "resolve_duplicates",
     "getChange": "get_change",
     "undoChange": "undo_change",
     "deleteBookmarks": "delete_bookmarks",
@@ -59,8 +61,10 @@ TOOL_OF = {
 }
 
 
-# For programs that keep a copy. An agent asks for what it needs, and for changes in words.
-FOR_PROGRAMS = {"listEvents"}
+# For programs that keep a copy or are told what happens, and for people who set these up. An agent
+# asks for what it needs, and for changes in words.
+TAGS = {"changes", "shares", "webhooks"}
+FOR_PROGRAMS = {operation.name for operation in OPERATIONS if operation.tag in TAGS}
 
 
 def test_every_operation_has_a_tool() -> None:

@@ -28,6 +28,8 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "get_change": {"change_id": "0" * 24},
     "list_changes": {},
     "list_trash": {"author": "theirs"},
+    "list_duplicates": {},
+    "resolve_duplicates": {"groups": [{"keep": THEIRS, "remove": [THEIRS + "1"]}]},
     "similar_bookmarks": {"post_id": THEIRS},
     "facet_bookmarks": {"by": "label"},
     "update_note": {"post_id": THEIRS, "note": "mine"},

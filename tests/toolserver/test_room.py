@@ -53,7 +53,7 @@ CHANGES = ("undo_change", "get_change", "merge_labels", "delete_label")
 # Their results repeat at most one short text.
 SMALL = (
     *("update_note", "add_highlight", "update_highlight", "delete_highlight", "update_label"),
-    *("update_digest_preferences", "undo_import", "similar_bookmarks"),
+    *("update_digest_preferences", "undo_import", "similar_bookmarks", "resolve_duplicates"),
 )
 
 
@@ -78,6 +78,7 @@ def arguments(ids: list[str]) -> dict[str, list[dict[str, Any]]]:
         "delete_bookmarks": [{"filter": {}, "dry_run": True}, {"post_ids": ids[20:]}],
         "list_trash": [{"limit": 100}, {"q": LONG[:3]}],
         "list_changes": [{"limit": 100}],
+        "list_duplicates": [{"limit": 50}],
         "restore_bookmarks": [{"filter": {}, "dry_run": True}],
         "save_bookmarks": [
             {"links": ["https://example.com/" + "\U0001f426" * 200] * 100},

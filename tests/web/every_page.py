@@ -16,6 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final
 from unittest.mock import patch
+from urllib.parse import quote_plus
 
 import httpx
 from playwright.sync_api import Page
@@ -32,7 +33,7 @@ from bowerbird.web.saving import PREVIEW
 from bowerbird.wire.responses.answer_cache import RequestTarget
 from bowerbird.wire.responses.replies import Reply
 from extension.build import build as build_extension
-from tests.support import databases, digesting, make, networks, saving, writing
+from tests.support import databases, digesting, hooks, make, networks, saving, writing
 from tests.support.visiting import Visitor
 from tests.web.chromium import Chromium
 from tests.web.connect.conftest import redeem
@@ -66,6 +67,7 @@ _ANSWERS: Final = {
     PREVIEW: b'{"text": "He has 41 blue things now."}',
 }
 Album = dict[str, httpx.Response]
+_BIRDS: Final = {"label_name": "birds"}
 
 
 @cache
@@ -83,8 +85,14 @@ async def _walk() -> Album:
         async with (
             databases.fresh_sqlite(template, data) as database,
             networks.playing() as reached,
+            hooks.receiving() as receiver,
             providing.street(
-                database, data, sign_up="open", **MAILING, **reached.settings
+                database,
+                data,
+                sign_up="open",
+                webhooks_private_hosts=receiver.host,
+                **MAILING,
+                **reached.settings,
             ) as street,
         ):
             await _doors(album, street)
@@ -93,12 +101,14 @@ async def _walk() -> Album:
             await _account(album, street.house, owner)
             await _transfers(album, street.house, owner)
             await _sources(album, owner, reached)
+            await _webhooks(album, street.house, receiver, data)
             await _empty(album, street.house)
             await _rules(album, owner)
             # The weeks of the posts.
             street.house.clock.now = digesting.instant("2026-08-28T12:00:00+00:00")
             reader = await signed_in(street.house, "reader@example.com")
             await _library(album, reader)
+            await _sharing(album, reader)
             await _overviews(album, reader)
             await _many(album, reader)
             await reader.member.client.aclose()
@@ -270,6 +280,26 @@ async def _rules(album: Album, owner: Visitor) -> None:
     album["rule_edit-stored"] = await owner.open(f"/rules/{rule_id}")
 
 
+async def _webhooks(album: Album, house: House, receiver: hooks.Receiver, folder: Path) -> None:
+    owner = await signed_in(house, "hooks@example.com")
+    album["webhooks-empty"] = await owner.person.open("/webhooks")
+    album["webhooks-refused"] = await owner.person.send(
+        "/webhooks", "/webhooks", url="http://x", saved="1"
+    )
+    fields = {"url": receiver.url("/bower"), "saved": "on", "labelled": "on"}
+    album["webhooks-secret"] = await owner.person.send("/webhooks", "/webhooks", **fields)
+    failing = {"url": receiver.url("/webhook/7c1e"), "saved": "on", "tag": "Birds", "q": "webhooks"}
+    await owner.person.send("/webhooks", "/webhooks", **failing, lists="on")
+    receiver.answer("404 Not Found", b"There is no such webhook.", "/webhook/7c1e")
+    post = hooks.Post(owner.member, receiver, folder)
+    await owner.member.save(text="For the webhooks", tags=["Birds"])
+    await post.deliver()
+    album["webhooks"] = await owner.person.open("/webhooks?said=webhook-delivered")
+    [path, *_] = re.findall(r'href="(/webhooks/[^"]+)"', album["webhooks"].text)
+    album["webhook_message"] = await owner.person.open(path)
+    await owner.member.client.aclose()
+
+
 async def _empty(album: Album, house: House) -> None:
     """What people see who have nothing, or only what they have read."""
     new = await signed_in(house, "new@example.com")
@@ -352,6 +382,30 @@ def _noted(post: dict[str, Any]) -> dict[str, Any]:
     lost = {"id": "b2", "field": "text", "quote": "words that an edit removed"}
     note = "Print **this**.\n\n- [a](https://example.org/recipe)\n\n> like a shop window"
     return post | {"note": note, "highlights": [passage | {"comment": "The best of it."}, lost]}
+
+
+async def _sharing(album: Album, reader: Reader) -> None:
+    """What is shared, its management, and the page for strangers."""
+    person, stranger = reader.person, reader.house.somebody()
+    for post in (POSTS[0], POSTS[5]):
+        await writing.send(
+            reader.member, "POST", "/v1/labels/add", {"tweet_ids": [post["post_id"]], **_BIRDS}
+        )
+    album["sharing-none"] = await person.open("/sharing")
+    new = "/sharing/new?label=birds"
+    album["sharing_one-new"] = await person.open(new)
+    shown = {"pictures": "on", "highlights": "on", "notes": "on", "saved_dates": "on"}
+    words = {"title": "Nests, by beak", "description": HOSTILE, "curator": "Nora Ellis"}
+    fields = {"label": "birds", "audience": "public", **shown, **words}
+    album["sharing_one-refused"] = await person.send("/sharing/new", new, **fields, name="N")
+    made = await person.send("/sharing/new", new, **fields, name="nests")
+    album["sharing_one"] = await person.open(made.headers["location"])
+    await person.send("/sharing", "/sharing", of="list unread")
+    await person.send("/sharing/new", "/sharing/new?label=" + quote_plus(HOSTILE), label=HOSTILE)
+    album["sharing"] = await person.open("/sharing")
+    album["shared"] = await stranger.open("/c/nests")
+    headers = {"Accept": "text/html"}
+    album["shared_missing"] = await stranger.client.get("/c/nowhere", headers=headers)
 
 
 async def _overviews(album: Album, reader: Reader) -> None:

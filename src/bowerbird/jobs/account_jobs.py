@@ -24,8 +24,9 @@ from bowerbird.library.rules.running import RuleRuns
 from bowerbird.library.upkeep.corrections import Dating, PostLanguages, PostTraits, Reindexing
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.library.vectors.sweeps import BUILD_EVERY_S, JOB, REMOVE_EVERY_S, VectorSweeps
-from bowerbird.model import bulk, connections, links, media, rules
-from bowerbird.model.jobs import LINKS, MEDIA, REINDEXING, RULES, SOURCES, Job
+from bowerbird.library.webhooks.delivering import Delivering
+from bowerbird.model import bulk, connections, links, media, rules, webhooks
+from bowerbird.model.jobs import LINKS, MEDIA, REINDEXING, RULES, SOURCES, WEBHOOKS, Job
 from bowerbird.search.meaning.models import Models
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
@@ -40,6 +41,9 @@ _DAY_S: Final = 86_400.0
 # A large library takes minutes or hours; other accounts get turns in between.
 TURN_S: Final = 30.0
 _LINKS_TURN_S: Final = 10.0
+_WEBHOOKS_TURN_S: Final = 5.0
+# Accounts whose messages are delivered at the same time. Slow receivers hold lanes for seconds.
+WEBHOOK_LANES: Final = 16
 # A permanent error is not repeated with every look.
 _RETRY_AFTER_ERROR_S: Final = 600
 
@@ -57,8 +61,9 @@ class AccountJobs:
         *,
         due_accounts: DueAccounts | None = None,
         is_waiting: bool = False,
+        own_lanes: int = 0,
     ) -> None:
-        self.kind = JobKind(name, self._run, is_waiting=is_waiting)
+        self.kind = JobKind(name, self._run, is_waiting=is_waiting, own_lanes=own_lanes)
         self.recurring: list[Recurring] = []
         self._turn_s = turn_s
         self._database = database
@@ -194,6 +199,34 @@ class RuleJobs(AccountJobs):
 
     async def _run(self, job: Job, progress: Progress) -> None:
         await self._runs.run(job.account_id, in_turns(progress, self._turn_s))
+
+
+class WebhookJobs(AccountJobs):
+    """Delivers the messages of webhooks. A job of an account waits for no job of another kind."""
+
+    def __init__(
+        self,
+        database: Database,
+        delivering: Delivering,
+        clock: Clock,
+        turn_s: float = _WEBHOOKS_TURN_S,
+    ) -> None:
+        super().__init__(
+            *(database, clock, webhooks.KIND, WEBHOOKS, turn_s),
+            due_accounts=delivering.due_accounts,
+            own_lanes=WEBHOOK_LANES,
+        )
+        self._delivering = delivering
+        # A message arrives within seconds.
+        self.recurring = [Recurring("webhooks", 1.0, self.sweep)]
+
+    async def sweep(self) -> None:
+        await super().sweep()
+        await self._add_all(self._delivering.waiting_accounts)
+
+    async def _run(self, job: Job, _: Progress) -> None:
+        if await self._delivering.run(job.account_id, self._turn_s):
+            raise Paused
 
 
 class ReindexJobs(AccountJobs):

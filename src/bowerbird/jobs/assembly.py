@@ -13,6 +13,7 @@ from bowerbird.jobs.account_jobs import (
     ReindexJobs,
     RuleJobs,
     SourceJobs,
+    WebhookJobs,
     changes,
     deletions,
 )
@@ -25,6 +26,7 @@ from bowerbird.library.links.reading import LinkReading
 from bowerbird.library.media.keeping import Keeping
 from bowerbird.library.upkeep.corrections import EVERY_S, SegmentMerging
 from bowerbird.library.vectors.semantic_search import SemanticSearch
+from bowerbird.library.webhooks.delivering import Delivering
 from bowerbird.model.jobs import Job
 from bowerbird.search.meaning.models import Models
 from bowerbird.settings import Settings
@@ -80,6 +82,7 @@ def build_worker(
         SourceJobs(database, Sync(database, clock, settings), clock),
         LinkJobs(database, LinkReading(database, clock, settings), clock),
         RuleJobs(database, clock),
+        WebhookJobs(database, Delivering(database, clock, settings), clock),
         ReindexJobs(database, clock),
     )
     kinds = [changes(database, clock), *(part.kind for part in parts)]

@@ -97,6 +97,10 @@ LEASE_S: Final = 15.0
 # Also writes the progress, so that clients see progress that is at most a second old.
 HEARTBEAT_S: Final = 1.0
 POLL_S: Final = 1.0
+# An idle worker spends at most a hundredth of its time looking for jobs, unless the pause would be
+# longer than five polls. On Citus each look asks every shard; elsewhere it takes a millisecond.
+_REST: Final = 99
+_LONGEST_PAUSE: Final = 5
 LANES: Final = 3
 # In addition: their jobs mostly wait for servers of others.
 NETWORK_LANES: Final = 4
@@ -130,6 +134,8 @@ class JobKind(Struct, frozen=True):
     discard: Callable[[bytes], Awaitable[None]] | None = None
     # Whether its jobs mostly wait for the network. They have lanes of their own.
     is_waiting: bool = False
+    # How many of its jobs run concurrently, in lanes that no other kind has; 0 for the lanes above.
+    own_lanes: int = 0
 
 
 class _RunningJob(Struct, eq=False):
@@ -172,11 +178,13 @@ class Worker:
         self._clock = clock
         self._lanes = lanes
         self._network_lanes = network_lanes
-        self._common = [kind.name for kind in kinds if not kind.is_waiting]
-        self._waiting = [kind.name for kind in kinds if kind.is_waiting]
+        shared = [kind for kind in kinds if not kind.own_lanes]
+        self._common = [kind.name for kind in shared if not kind.is_waiting]
+        self._waiting = [kind.name for kind in shared if kind.is_waiting]
+        self._separate = [kind for kind in kinds if kind.own_lanes]
         self._lease_s = lease_s
         self._heartbeat_s = heartbeat_s
-        self._poll_s = poll_s
+        self._poll_s = self._pause_s = poll_s
         self._pauses_s = pauses_s
         self._running: dict[asyncio.Task[None], _RunningJob] = {}
         self._wake = asyncio.Event()
@@ -212,7 +220,7 @@ class Worker:
         waking = asyncio.create_task(self._wake.wait())
         await asyncio.wait(
             (stop, waking, *self._running),
-            timeout=self._poll_s,
+            timeout=self._pause_s,
             return_when=asyncio.FIRST_COMPLETED,
         )
         waking.cancel()
@@ -231,13 +239,18 @@ class Worker:
 
     async def _next(self) -> Job | None:
         common, waiting = self._count(self._common), self._count(self._waiting)
+        is_last = 0 < common == self._lanes - 1
+        kinds = [
+            *(self._common if common < self._lanes and not is_last else ()),
+            *(self._waiting if waiting < self._network_lanes else ()),
+            *(kind.name for kind in self._separate if self._count([kind.name]) < kind.own_lanes),
+        ]
+        job, started, self._pause_s = None, time.monotonic(), self._poll_s
         try:
-            job = None
-            if self._common and common < self._lanes:
-                is_last = 0 < common == self._lanes - 1
-                job = await self._claimed(self._common, is_last=is_last)
-            if job is None and self._waiting and waiting < self._network_lanes:
-                job = await self._claimed(self._waiting)
+            if is_last and self._common:
+                job = await self._claimed(self._common, is_last=True)
+            if job is None and kinds:
+                job = await self._claimed(kinds)
         except Refusal as refused:
             # One line when it begins: the worker polls every second.
             if not self._is_failing:
@@ -247,6 +260,8 @@ class Worker:
             self._log.exception("cannot claim jobs")
         else:
             self._is_failing = False
+            rest_s = (time.monotonic() - started) * _REST
+            self._pause_s = min(max(rest_s, self._poll_s), self._poll_s * _LONGEST_PAUSE)
             return job
         return None
 

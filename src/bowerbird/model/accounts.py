@@ -54,6 +54,8 @@ class Account(Struct, frozen=True):
     # Neither read nor archived: the default list.
     fresh: int
     calls_this_month: int
+    # Whether some of its posts are only links.
+    has_bare_links: bool = False
 
     @property
     def is_free(self) -> bool:
@@ -132,12 +134,21 @@ class ActivityKind(StrEnum):
     DEVICE_REVOKED = "device revoked"
     SOURCE_CONNECTED = "source connected"
     SOURCE_DISCONNECTED = "source disconnected"
+    WEBHOOK_ADDED = "webhook added"
+    WEBHOOK_REMOVED = "webhook removed"
+    WEBHOOK_DISABLED = "webhook disabled"
     EXPORT_STARTED = "export started"
     ACCOUNT_DOWNLOADED = "account downloaded"
     IMPORT_STARTED = "import started"
     IMPORT_UNDONE = "import undone"
     POSTS_DELETED = "posts deleted"
     TRASH_EMPTIED = "trash emptied"
+    SHARE_CREATED = "share created"
+    SHARE_CHANGED = "share changed"
+    SHARE_DELETED = "share deleted"
+    # By the operator.
+    SHARE_FORBIDDEN = "share forbidden"
+    SHARE_ALLOWED = "share allowed"
     EMAIL_CHANGED = "email changed"
     PLAN_CHANGED = "plan changed"
     OWNER_CHANGED = "owner changed"

@@ -194,6 +194,8 @@ class Bookmark(Post, frozen=True, kw_only=True):
     """Position in the default order, higher is newer; a signed 64-bit integer."""
     bookmarked_at: str
     """When the post was bookmarked, if known: ISO 8601 with an offset."""
+    updated_at: str
+    """When anything of the bookmark last changed, as /v1/changes reports it."""
     tags: list[str] | None
     is_read: bool
     is_archived: bool
@@ -253,6 +255,8 @@ FLAGS: Final = (
     b',"is_read":true,"is_archived":true}',
 )
 TAGS: Final = b',"tags":'
+# SQL puts the column `updated_at` between them, after the rendering.
+UPDATED: Final = (b',"updated_at":"', b'+00:00"')
 # Inside of a text, quotation marks are escaped.
 _TIME: Final = b'"posted_at":'
 _NO_TIME: Final = b'"posted_at":""'
@@ -294,10 +298,17 @@ def tags_json(names: list[str]) -> bytes | None:
 
 
 def bookmark_json(rendering: bytes, tags: bytes | None, state: int) -> bytes:
-    """The complete JSON of a Bookmark."""
+    """The complete JSON of a Bookmark. The rendering has been read with updated_at."""
     if tags is None:
         return rendering + UNTAGGED[state]
     return b"%b%b%b%b" % (rendering, TAGS, tags, FLAGS[state])
+
+
+def updated_at(bookmark: bytes) -> int:
+    """When a bookmark of the library last changed, from its JSON."""
+    # The last one: other objects may have the name too.
+    _, _, after = bookmark.rpartition(UPDATED[0])
+    return instants.parse(after.partition(b'"')[0].decode()) or 0
 
 
 def join_bookmarks(rows: Iterable[Sequence[Any]]) -> bytes:
@@ -305,9 +316,10 @@ def join_bookmarks(rows: Iterable[Sequence[Any]]) -> bytes:
     return b",".join([bookmark_json(row[0], row[1], row[2]) for row in rows])
 
 
-def scored_json(row: Sequence[Any], score: float) -> bytes:
-    """The JSON of a Bookmark with its score in a ranked list."""
-    return b'%b,"score":%b}' % (bookmark_json(row[0], row[1], row[2])[:-1], _encode(score))
+def scored_json(row: Sequence[Any], score: float, copies: int = 1) -> bytes:
+    """The JSON of a Bookmark with its score in a ranked list, and how many posts it stands for."""
+    end = b',"copies":%d' % copies if copies > 1 else b""
+    return b'%b,"score":%b%b}' % (bookmark_json(row[0], row[1], row[2])[:-1], _encode(score), end)
 
 
 _MILLISECOND: Final = 1_000

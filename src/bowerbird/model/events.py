@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
+from itertools import chain
 from typing import Final
 
 import msgspec
@@ -26,6 +27,8 @@ class EventType(StrEnum):
     POST_DELETED = "post.deleted"
     POST_RESTORED = "post.restored"
     POST_PURGED = "post.purged"
+    # A rule sent the post to one webhook.
+    POST_SENT = "post.sent"
     LABEL_CREATED = "label.created"
     LABEL_CHANGED = "label.changed"
     LABEL_RENAMED = "label.renamed"
@@ -58,6 +61,8 @@ class Happening(Struct, frozen=True, array_like=True):
     view: str = ""
     # Whether no rule runs because of it: a rule has done it, or an undo.
     is_quiet: bool = False
+    # The webhook that a post was sent to.
+    webhook: str = ""
 
     @property
     def size(self) -> int:
@@ -74,6 +79,14 @@ _FLAGS: Final = {
     PostField.ARCHIVED: (EventType.POST_UNARCHIVED, EventType.POST_ARCHIVED),
     PostField.TRASHED: (EventType.POST_RESTORED, EventType.POST_DELETED),
 }
+_INSERTED_OR_GONE: Final = frozenset(
+    (
+        EventType.POST_CREATED,
+        EventType.POST_RESTORED,
+        EventType.POST_DELETED,
+        EventType.POST_PURGED,
+    )
+)
 _LABELS: Final = (EventType.POST_UNLABELLED, EventType.POST_LABELLED)
 _POST_FIELDS: Final = tuple(name for name in Post.__struct_fields__ if name != "tweet_details")
 
@@ -108,6 +121,12 @@ def of_contents(changed: Mapping[str, Sequence[str]]) -> list[Happening]:
         Happening(EventType.POST_CHANGED, post_ids, fields)
         for fields, post_ids in by_fields.items()
     ]
+
+
+def changed_posts(happened: Iterable[Happening]) -> list[str]:
+    """The posts of the library that were changed, but for those that have just been inserted."""
+    ids = [one.post_ids for one in happened if one.type not in _INSERTED_OR_GONE]
+    return list(dict.fromkeys(chain.from_iterable(ids)))
 
 
 def of_labels(type: EventType, labels: Iterable[Label]) -> list[Happening]:

@@ -60,6 +60,8 @@ class BookmarkFilter(Struct, frozen=True, kw_only=True):
     posted_to: int | None = None
     bookmarked_from: int | None = None
     bookmarked_to: int | None = None
+    # Unlike the others, the instant itself is included.
+    updated_since: int | None = None
     # The id of a run: only what it added or changed, as long as that is recorded.
     import_run: str | None = None
     words: WordQuery | None = None

@@ -16,6 +16,7 @@ MEDIA: Final = EMBEDDING
 REINDEXING: Final = EMBEDDING
 # They have lanes of their own in a worker.
 SOURCES: Final = 60
+WEBHOOKS: Final = SOURCES
 LINKS: Final = SOURCES
 MAX_TRIES: Final = 3
 # What people call each kind of job.
@@ -29,6 +30,7 @@ KIND_NAMES: Final = {
     "reindex": "search by words",
     "rules": "rule",
     "sources": "source",
+    "webhooks": "webhook",
 }
 
 

@@ -55,6 +55,7 @@ def _attached(attachments: list[dict[str, Any]]) -> int:
 
 _FIELDS: Final = ("title", "description", "alt_text")
 DOMAIN: Final = "attachments.domain"
+TITLE: Final = "attachments.title"
 # Sources give a choice as a text, or as an object with the text in it.
 _CHOICE_FIELDS: Final = ("label", "text", "title", "name")
 

@@ -6,7 +6,8 @@ order of lists has too. Two prints show whether another post has the same text o
 
 import hashlib
 import re
-from typing import Any, Final
+from functools import lru_cache
+from typing import Any, Final, Protocol
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from bowerbird.model.bookmarks import Post, markable_texts
@@ -32,6 +33,9 @@ _LONGEST_PRINTED: Final = 4_000
 _LINKS_PRINTED: Final = 20
 # Addresses of X that are different in each post.
 _SHORTENED: Final = "t.co"
+_SHORTENED_URL: Final = "//t.co/"
+# Longer articles have more addresses than the index keeps.
+_LONGEST_SEARCHED: Final = 100_000
 _TRACKING: Final = re.compile(r"utm_\w+|fbclid|gclid|mc_[ce]id|igshid|ref_src|ref_url|si")
 
 
@@ -77,11 +81,60 @@ def link_print(post: Post) -> int | None:
     return _print("\n".join(sorted(addresses))) if addresses else None
 
 
-def _link(attachment: dict[str, Any]) -> str:
+def _link(attachment: object) -> str:
+    if not isinstance(attachment, dict) or attachment.get("type") != "link":
+        return ""
     url = attachment.get("url")
-    return url if attachment.get("type") == "link" and isinstance(url, str) else ""
+    return url if isinstance(url, str) else ""
 
 
+class Linking(Protocol):
+    """What linked addresses are read from."""
+
+    @property
+    def text(self) -> str: ...
+    @property
+    def attachments(self) -> list[Any]: ...
+    @property
+    def article(self) -> dict[str, Any] | None: ...
+    @property
+    def quoted_tweet(self) -> dict[str, Any] | None: ...
+
+
+def linked_addresses(details: Linking) -> list[str]:
+    """The addresses in a post, in its article and in the post that it quotes, and that post's."""
+    found = [url for one in details.attachments if (url := _link(one))]
+    if "://" in details.text:
+        found += _in_text(details.text)
+    if details.article is not None:
+        found += _in_article(details.article)
+    if details.quoted_tweet is not None:
+        quoted = details.quoted_tweet
+        if isinstance(link := quoted.get("link"), str) and link:
+            found.append(link)
+        attachments = quoted.get("attachments")
+        if isinstance(attachments, list):
+            found += [url for one in attachments if (url := _link(one))]
+        if isinstance(text := quoted.get("text"), str) and "://" in text:
+            found += _in_text(text)
+        if isinstance(article := quoted.get("article"), dict):
+            found += _in_article(article)
+    return found
+
+
+def _in_article(article: dict[str, Any]) -> list[str]:
+    texts = (article.get("url"), article.get("plain_text") or article.get("preview_text"))
+    return [
+        url for text in texts if isinstance(text, str) and "://" in text for url in _in_text(text)
+    ]
+
+
+def _in_text(text: str) -> list[str]:
+    return [one for one in _URL.findall(text, 0, _LONGEST_SEARCHED) if _SHORTENED_URL not in one]
+
+
+# Prints and the index ask for the same addresses, one after the other.
+@lru_cache(maxsize=1024)
 def plain_address(url: str) -> str:
     """An address without scheme, www., fragment and what only tracks; "" if it is none."""
     try:

@@ -67,6 +67,16 @@ GAP: Final = "#"
 # (joined, split, without its suffix), and the stem of a word. No text folds to these characters.
 OTHER_FORM: Final = "\u2248"
 STEM: Final = "\u223d"
+# Begin tokens that no count has, before the words of a post: a part of an address, a word of a
+# title, the beginning and the reversed end of a compound, and how a name of another script sounds.
+# The last sign alone ends them.
+ADDRESS: Final = "\u2237"
+TITLE: Final = "\u22a4"
+COMPOUND: Final = "\u22b0"
+COMPOUND_END: Final = "\u22b1"
+SOUND: Final = "\u2245"
+UNCOUNTED: Final = (ADDRESS, TITLE, COMPOUND, COMPOUND_END, SOUND)
+UNCOUNTED_END: Final = "\u2238"
 STEM_WEIGHT: Final = 0.8
 # Limits the work for a query that is a pasted page; its rarest words decide.
 MAX_RANKING_WORDS: Final = 16
@@ -95,6 +105,9 @@ class Term(Struct, frozen=True):
     forms: tuple[Form, ...] = ()
     # A post with one of these labels matches too, because the name of the label has the term.
     label_ids: tuple[int, ...] = ()
+    # An address, as it was typed. The post that it leads to matches too.
+    address: str = ""
+    post_id: str = ""
 
 
 class Field(StrEnum):
@@ -111,6 +124,7 @@ class Field(StrEnum):
     WORDS = "words"
     BEFORE = "before"
     AFTER = "after"
+    TITLE = "title"
 
 
 # The values of has: that are not one kind of media. The last one means any picture or video.
@@ -165,6 +179,8 @@ class WordQuery(Struct, frozen=True):
     parts: tuple[Part, ...]
     # Sentences about what the parser did not understand.
     hints: tuple[str, ...] = ()
+    # How many words such as "the" were left out.
+    left_out: int = 0
 
     @property
     def wanted_terms(self) -> tuple[Term, ...]:
@@ -174,7 +190,13 @@ class WordQuery(Struct, frozen=True):
     @property
     def is_question(self) -> bool:
         """Whether the query has so many words that a search by meaning may suit it better."""
-        return len(self.wanted_terms) >= _QUESTION_WORDS
+        return len(self.wanted_terms) + self.left_out >= _QUESTION_WORDS
+
+    @property
+    def is_address(self) -> bool:
+        """Whether it is nothing but addresses, which have no meaning."""
+        terms = self.wanted_terms
+        return bool(terms) and all(term.address for term in terms)
 
     @property
     def has_terms(self) -> bool:

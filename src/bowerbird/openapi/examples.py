@@ -31,6 +31,8 @@ _SENTENCES: Final[dict[Code, str]] = {
     Code.METHOD_NOT_ALLOWED: "Method PUT is not allowed; use GET, HEAD or OPTIONS.",
     Code.IDEMPOTENCY_IN_PROGRESS: "Idempotency-Key: the first request with this key is still "
     "running.",
+    Code.PRECONDITION_FAILED: "If-Match: the resource has another ETag now. Nothing was changed. "
+    "Get it again, then decide whether to repeat the change.",
     Code.PAYLOAD_TOO_LARGE: "The body is larger than 1 MiB.",
     Code.RANGE_NOT_SATISFIABLE: "Range: starts past the end of the file, which has 48213 bytes.",
     Code.IDEMPOTENCY_KEY_REUSED: "Idempotency-Key: this key was used for another request; "

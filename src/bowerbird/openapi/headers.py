@@ -112,6 +112,24 @@ IF_NONE_MATCH: Final[Json] = {
     "schema": _TEXT,
     "example": '"6c1f8e0a5d4b3c2f1e0d9c8b7a695847"',
 }
+IF_MATCH: Final[Json] = {
+    "name": "If-Match",
+    "in": "header",
+    "required": False,
+    "description": "ETag of the resource as you have it, or *. If somebody has changed the "
+    "resource since, you get 412, and nothing is changed.",
+    "schema": _TEXT,
+    "example": "*",
+}
+IF_UNMODIFIED_SINCE: Final[Json] = {
+    "name": "If-Unmodified-Since",
+    "in": "header",
+    "required": False,
+    "description": "updated_at of the resource as you have it, or a date of HTTP. If it was "
+    "changed later, you get 412, and nothing is changed. Has no effect with If-Match.",
+    "schema": _TEXT,
+    "example": "Fri, 01 Jan 2100 00:00:00 GMT",
+}
 RANGE: Final[Json] = {
     "name": "Range",
     "in": "header",

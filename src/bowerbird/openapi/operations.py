@@ -10,6 +10,7 @@ from bowerbird.rest import (
     bookmarks,
     bulk,
     digests,
+    duplicates,
     events,
     exports,
     facets,
@@ -18,7 +19,9 @@ from bowerbird.rest import (
     labels,
     rules,
     saving,
+    shares,
     views,
+    webhooks,
 )
 
 Json = dict[str, Any]
@@ -190,10 +193,13 @@ OPERATIONS: Final = (
     *labels.OPERATIONS,
     *views.OPERATIONS,
     *rules.OPERATIONS,
+    *shares.OPERATIONS,
     *digests.OPERATIONS,
     *exports.OPERATIONS,
     *imports.OPERATIONS,
     *events.OPERATIONS,
+    *duplicates.OPERATIONS,
+    *webhooks.OPERATIONS,
 )
 
 TAGS: Final[dict[str, str]] = {
@@ -202,10 +208,12 @@ TAGS: Final[dict[str, str]] = {
     "labels": "Names that an account gives its posts.",
     "views": "Queries that an account has saved.",
     "rules": "What should happen by itself to posts that match a query.",
+    "shares": "Labels and views that an account shares, and its private feeds.",
     "digests": "Summaries of what was saved in a day or a week.",
     "exports": "An account's posts as a file to download.",
     "imports": "How posts came into the library, and undoing it.",
     "changes": "What happened to the library, in order.",
+    "webhooks": "Addresses that are told what happens to the library.",
     "sandbox": "The same operations on sample data. Needs no key and stores nothing.",
 }
 
@@ -215,10 +223,13 @@ PATH_PARAMETERS: Final[dict[str, str]] = {
     "label_id": "The label's id.",
     "slug": "The view's slug.",
     "rule_id": "The rule's id.",
+    "share_id": "The share's id.",
     "digest_id": "The digest's id, such as weekly-2026-07-13, or latest.",
     "job_id": "The export's id.",
     "run_id": "The import's id.",
     "change_id": "The change's id.",
+    "webhook_id": "The webhook's id.",
+    "message_id": "The message's id, which is sent as webhook-id.",
 }
 
 PATH_EXAMPLES: Final[dict[str, str]] = {
@@ -227,8 +238,11 @@ PATH_EXAMPLES: Final[dict[str, str]] = {
     "label_id": "1",
     "slug": "weekend-reading",
     "rule_id": "5f0c9a7be01d4c3389aa01bc",
+    "share_id": "9f86d081884c7d65",
     "job_id": "x7Qk2mZt9LwP4sVb",
     "change_id": "9b1f04c2d67ae35812c07d4e",
     "run_id": "5f2c9a7be01d4c3389aa01bc",
     "digest_id": "weekly-2026-07-13",
+    "webhook_id": "5b0e6a4f9c21d7831f02ab47",
+    "message_id": "msg_3c81f04e9d2a7b65_41",
 }

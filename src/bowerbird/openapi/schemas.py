@@ -189,6 +189,13 @@ def _records() -> Json:
             "in ranked lists, and comparable only within one list.",
             "type": "number",
         },
+        "copies": {
+            "description": "How many bookmarks of the list have the same text and links. The list "
+            "has only the best of them, and total_count counts all. Only in ranked lists, and "
+            "absent if there is one.",
+            "type": "integer",
+            "minimum": 2,
+        },
         # If only the link of the post is known.
         **_properties(ContentFields),
     }

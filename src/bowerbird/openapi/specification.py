@@ -225,6 +225,8 @@ def _parameters(operation: Operation) -> list[Json]:
         found += [headers.RANGE, headers.IF_RANGE]
     elif operation.method == "GET" and operation.is_tagged:
         found.append(headers.IF_NONE_MATCH)
+    if operation.is_conditional:
+        found += [headers.IF_MATCH, headers.IF_UNMODIFIED_SINCE]
     if operation.is_keyed:
         # Both documents have an operation that saves bookmarks.
         surface = operation.path.partition("/v1/")[0].strip("/")

@@ -60,8 +60,8 @@ SortBy = Annotated[
         parameter={"enum": SORT_FIELDS},
         # Each tool has its own default.
         argument={
-            "enum": SORT_FIELDS,
-            "description": "Dates and counts descend. created_at: saved.",
+            "type": "string",
+            "description": "created_at (saved), posted_at, title, author, favorite_count, ….",
         },
     ),
 ]
@@ -99,6 +99,14 @@ class ListQuery(ImportedQuery, frozen=True, kw_only=True):
             "With q: adds to each bookmark where its words occur, as highlight.",
             example=True,
             parameter={"type": "boolean", "default": False},
+        ),
+    ] = None
+    fields: Annotated[
+        str | None,
+        about(
+            "Only these fields of each bookmark, separated by commas; those of an object with a "
+            "dot. All others are left out, also those that the schema requires.",
+            "post_id,updated_at,tweet_details.text",
         ),
     ] = None
 

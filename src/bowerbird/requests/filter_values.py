@@ -15,7 +15,7 @@ from bowerbird.model.filters import Names
 from bowerbird.model.labels import name_key
 from bowerbird.model.words import order_key
 from bowerbird.requests.fields import InvalidField, metadata_of
-from bowerbird.requests.limits import FILTER_NAMES_MAX, NUMBER_MAX
+from bowerbird.requests.limits import FILTER_NAMES_MAX, LISTED_IDS_MAX, NUMBER_MAX
 from bowerbird.search.queries import query_fields
 
 BOOLEANS: Final = {"true": True, "1": True, "false": False, "0": False}
@@ -143,12 +143,20 @@ def bound_of(name: str, text: str, now: int | None, zone: ZoneInfo | None) -> in
     zone = zone or _UTC
     day = instants.day_of(text, now, zone)
     if day is not None:
-        # Both bounds are exclusive.
-        is_end = name.endswith("_to")
-        start = instants.start_of(day, zone) - 1
-        return instants.end_of(day, zone) if is_end else start
+        if name.endswith("_to"):
+            return instants.end_of(day, zone)
+        return instants.start_of(day, zone) - (0 if name == UPDATED_SINCE else 1)
     moment = None if now is None else instants.resolved(text, now)
     return read_instant(name, moment or text)
+
+
+def read_ids(name: str, text: str) -> tuple[str, ...] | None:
+    ids = dict.fromkeys(one.strip() for one in text.split(",") if one.strip())
+    if not text.strip():
+        return None
+    if not 0 < len(ids) <= LISTED_IDS_MAX:
+        raise InvalidField(name, f"must have 1 to {LISTED_IDS_MAX} ids, got {len(ids)}")
+    return tuple(ids)
 
 
 def read_run(name: str, text: str) -> str | None:
@@ -158,6 +166,8 @@ def read_run(name: str, text: str) -> str | None:
     return run_id
 
 
+UPDATED_SINCE: Final = "updated_since"
+"""The only bound that is called like this, and that includes its instant."""
 _PLAIN: Final = {"before": "to", "until": "to", "after": "from", "since": "from"}
 # A day itself is not before or after it, but _to and _from include it.
 _DAYS: Final = {"before": -1, "after": 1}
@@ -168,7 +178,8 @@ _MICROSECONDS: Final = {"until": 1, "since": -1}
 def plain_name(name: str) -> str:
     """The name of the same bound that ends in _from or _to; any other name as it is."""
     what, _, word = name.rpartition("_")
-    return f"{what}_{_PLAIN[word]}" if what and word in _PLAIN else name
+    is_other = what and word in _PLAIN and name != UPDATED_SINCE
+    return f"{what}_{_PLAIN[word]}" if is_other else name
 
 
 def with_other_names(names: Sequence[str]) -> list[str]:

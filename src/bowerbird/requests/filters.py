@@ -27,6 +27,7 @@ from bowerbird.requests.filter_values import (
     read_author,
     read_flag,
     read_has,
+    read_ids,
     read_instant,
     read_labels,
     read_languages,
@@ -36,15 +37,15 @@ from bowerbird.requests.filter_values import (
     read_number,
     read_run,
 )
-from bowerbird.requests.limits import FILTER_NAMES_MAX, NUMBER_MAX, TEXT_MAX
+from bowerbird.requests.limits import FILTER_NAMES_MAX, LISTED_IDS_MAX, NUMBER_MAX, TEXT_MAX
 from bowerbird.search.queries import query_fields, query_language
 
 MEANING: Final = "vector_search_term"
 """The filter that ranks by meaning."""
 
 OPERATORS: Final = (
-    'Words, "a phrase" -not a OR b has:image is:unread|archived|reply|thread|gone|duplicate '
-    "lang:en site:youtube url:x.com words:>500 min_likes:9; posted since:2026-01-31 until:30d."
+    'Words, "a phrase" -not OR has:image is:unread|archived|reply|gone|duplicate lang:en '
+    "site:youtube url:x.com words:>500 min_likes:9, posted since:2026-01-31 until:30d."
 )
 """What the query of a tool may have."""
 
@@ -376,6 +377,18 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
             {"description": "Saved until 2026-01-31 or -2y."},
         ),
     ] = None
+    updated_since: Annotated[
+        str | None,
+        _narrows(
+            "Changed at this instant or later: anything that /v1/changes reports of a post. Dates "
+            "are written as in bookmarked_from.",
+            "2026-07-01T00:00:00Z",
+            "updated_since",
+            read_instant,
+            parameter={"anyOf": TIMES},
+            argument=None,
+        ),
+    ] = None
     posted_after: OtherName = None
     posted_since: OtherName = None
     posted_before: OtherName = None
@@ -426,8 +439,20 @@ class BookmarkQuery(WordFilters, frozen=True, kw_only=True):
 
 
 class ImportedQuery(BookmarkQuery, frozen=True, kw_only=True):
-    """The filters of a list, and the import that brought the posts."""
+    """The filters of a list, the posts themselves, and the import that brought them."""
 
+    ids: Annotated[
+        str | None,
+        _narrows(
+            f"Only these posts: up to {LISTED_IDS_MAX} ids, separated by commas. Read and archived "
+            "ones are listed too unless their flag is sent, and limit is 100 by default.",
+            "1908771653022654191,1908772659655622110",
+            "post_ids",
+            read_ids,
+            # Tools have get_bookmarks.
+            argument=None,
+        ),
+    ] = None
     import_run: Annotated[
         str | None,
         about(
@@ -512,6 +537,8 @@ def sent(query: FlagFilters) -> dict[str, Any]:
 def flags_of(query: FlagFilters) -> dict[str, bool]:
     """The values of the flags that were not sent. They do not contradict the other filters."""
     flags = {n: on for n, on in query.DEFAULTS.items() if getattr(query, n) in (None, "")}
+    if getattr(query, "ids", None):
+        return dict.fromkeys(flags, False)
     text = getattr(query, "q", None)
     words = _read_words("q", text) if text else None
     if words is not None and words.shows_read:

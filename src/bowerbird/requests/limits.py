@@ -9,6 +9,14 @@ from bowerbird.model.labels import MAX_NAME_CHARACTERS
 PAGE_DEFAULT: Final = 20
 PAGE_MAX: Final = 100
 POST_IDS_MAX: Final = 1_000
+# The posts that a list names, and the fields that it selects.
+LISTED_IDS_MAX: Final = PAGE_MAX
+FIELDS_MAX: Final = 50
+# Groups of duplicates on a page, the posts of each that are shown, and the posts that one request
+# moves to the trash.
+DUPLICATE_GROUPS_MAX: Final = 50
+DUPLICATES_SHOWN: Final = 10
+RESOLVED_MAX: Final = 50
 # Of the trash, whose texts are in no index, a search reads the latest posts.
 TRASH_SEARCHED_MAX: Final = 20_000
 # An agent sends fewer ids per call, so that its answer stays short enough to read.
@@ -54,6 +62,16 @@ AUTHORS_COMPARED: Final = 300
 # Events of an account that GET /changes has: the last ones, for so long.
 EVENT_DAYS: Final = 90
 EVENTS_MAX: Final = 1_000_000
+# Webhooks of an account; the messages to each that can be looked at and sent again; those that an
+# account may send by hand at once; the bytes of a message, as the Standard Webhooks rules advise.
+WEBHOOKS_MAX: Final = 10
+WEBHOOK_URL_MAX: Final = 2_048
+DELIVERIES_KEPT: Final = 100
+WAITING_DELIVERIES_MAX: Final = 20
+MESSAGE_BYTES_MAX: Final = 20_000
+# Of an answer: what is read, and what is kept.
+HOOK_ANSWER_BYTES_MAX: Final = 64 * 1024
+HOOK_ANSWER_KEPT: Final = 1_000
 VIEWS_MAX: Final = 200
 BUCKETS_MAX: Final = 20
 # In the sidebar of the website; the page of views has all of them.
@@ -66,6 +84,17 @@ RULES_MAX: Final = 100
 RULE_ACTIONS_MAX: Final = UNFINISHED_CHANGES_MAX
 # What the rules of an account have done: the latest entries.
 RULE_LOG_MAX: Final = 200
+# Shared lists and private feeds of an account, and of a free one. The words of a share.
+SHARES_MAX: Final = 50
+FREE_SHARES_MAX: Final = 1
+SHARE_NAME_MAX: Final = 40
+SHARE_TITLE_MAX: Final = 100
+# Posts of a feed and of a page of a share.
+FEED_POSTS: Final = 50
+SHARED_POSTS: Final = 20
+# Pages and feeds of shares that a process makes at once, and that wait for that.
+SHARED_BUILDS_MAX: Final = 2
+SHARED_WAITING_MAX: Final = 32
 RANKED_MAX: Final = 1_000
 LABEL_NAME_MAX: Final = MAX_NAME_CHARACTERS
 LABEL_ID_MAX: Final = 40

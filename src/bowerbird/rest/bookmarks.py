@@ -8,11 +8,13 @@ import msgspec
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.bookmarks.contents import with_content
 from bowerbird.library.bookmarks.flags import BookmarkState, Flags
 from bowerbird.library.bookmarks.list_request import BookmarkCounts, VectorState
+from bowerbird.library.bookmarks.selected_fields import selected
 from bowerbird.library.bookmarks.trash import Deleted, Trash
 from bowerbird.library.bulk.requests import BulkChange
-from bowerbird.model.bookmarks import Bookmark
+from bowerbird.model.bookmarks import Bookmark, updated_at
 from bowerbird.requests.bookmarks import (
     CountQuery,
     ListQuery,
@@ -26,9 +28,10 @@ from bowerbird.rest import bulk
 from bowerbird.rest.bulk import Changing, kept
 from bowerbird.search.queries import query_language
 from bowerbird.storage.database import Transaction
-from bowerbird.wire import query_strings
+from bowerbird.wire import preconditions, query_strings
+from bowerbird.wire.preconditions import state_of
 from bowerbird.wire.responses import envelope
-from bowerbird.wire.responses.answer_cache import AnswerCache, RequestTarget
+from bowerbird.wire.responses.answer_cache import AnswerCache, One, RequestTarget
 from bowerbird.wire.responses.envelope import (
     BookmarkMeta,
     ChangeMeta,
@@ -108,6 +111,7 @@ UPDATE: Final = Operation(
     data=Bookmark,
     meta=UndoMeta,
     body=UpdateRequest,
+    is_conditional=True,
     refusals=(Code.NOT_FOUND,),
 )
 DELETE: Final = Operation(
@@ -117,6 +121,7 @@ DELETE: Final = Operation(
     summary="Move a bookmark to the trash. It can be restored for 30 days.",
     data=Deleted,
     meta=UndoMeta,
+    is_conditional=True,
     refusals=(Code.NOT_FOUND,),
 )
 RESTORE: Final = Operation(
@@ -140,7 +145,10 @@ def routes(bookmarks: Bookmarks, answers: AnswerCache) -> list[ApiRoute]:
         async def build() -> bytes | Unsettled:
             await admit(call, ListQuery, bookmarks, vectors)
             query = query_strings.read(call.target.query_string, ListQuery)
-            return envelope.page(await bookmarks.list(call.account, query, vectors or hinted))
+            found = await bookmarks.list(call.account, query, vectors or hinted)
+            return envelope.page(
+                msgspec.structs.replace(found, body=selected(found.body, query.fields))
+            )
 
         return await answers.answer(call.account, target, build)
 
@@ -155,13 +163,14 @@ def routes(bookmarks: Bookmarks, answers: AnswerCache) -> list[ApiRoute]:
         return await answers.answer(call.account, moving(call, vectors, bookmarks), build)
 
     async def get_bookmark(call: Call) -> Reply:
-        async def build() -> bytes | Unsettled:
+        async def build() -> One:
             post_id = call.path_params["post_id"]
-            found, content = await bookmarks.get_with_content(call.account, post_id)
-            body = envelope.success_of_one(found, content_meta(content))
-            return body if content.is_settled else Unsettled(body)
+            stored, content = await bookmarks.stored_with_content(call.account, post_id)
+            shown = with_content(stored, content)
+            body = envelope.success_of_one(shown, content_meta(content))
+            return One(body, state_of(stored), content.is_settled)
 
-        return await answers.answer(call.account, call.target, build)
+        return await answers.answer_one(call.account, call.target, build)
 
     return [
         LIST.served_by(list_bookmarks),
@@ -204,6 +213,7 @@ def write_routes(flags: Flags, trash: Trash, writes: Writes, changing: Changing)
 
     async def update(transaction: Transaction, call: Call, request: UpdateRequest) -> Reply:
         post_id = call.path_params["post_id"]
+        await _check(flags, transaction, call, post_id)
         bookmark, row = await flags.update_one(transaction, call.account, post_id, request)
         return done_with(bookmark, UndoMeta(kept(row)))
 
@@ -212,6 +222,7 @@ def write_routes(flags: Flags, trash: Trash, writes: Writes, changing: Changing)
 
     async def delete(transaction: Transaction, call: Call) -> Reply:
         post_id = call.path_params["post_id"]
+        await _check(flags, transaction, call, post_id)
         deleted, row = await trash.delete(transaction, call.account, post_id)
         return done(deleted, UndoMeta(kept(row)))
 
@@ -231,6 +242,16 @@ def write_routes(flags: Flags, trash: Trash, writes: Writes, changing: Changing)
         DELETE.served_by(writes.handler(delete, prepare_delete)),
         RESTORE.served_by(writes.handler(restore, prepare_restore)),
     ]
+
+
+async def _check(flags: Flags, transaction: Transaction, call: Call, post_id: str) -> None:
+    """Refuses a change of a post that is not as the client has read it."""
+
+    async def current() -> tuple[bytes, int]:
+        stored = await flags.locked(transaction, call.account, post_id)
+        return stored, updated_at(stored)
+
+    await preconditions.check(call, current)
 
 
 def _changed(affected: int) -> str:

@@ -17,9 +17,10 @@ from bowerbird.model.labels import View
 from bowerbird.requests.fields import gates_for
 from bowerbird.requests.views import NewView, ViewBookmarksQuery, ViewChange
 from bowerbird.storage.database import Transaction
-from bowerbird.wire import query_strings
+from bowerbird.wire import preconditions, query_strings
+from bowerbird.wire.preconditions import state_of
 from bowerbird.wire.responses import envelope
-from bowerbird.wire.responses.answer_cache import AnswerCache, RequestTarget
+from bowerbird.wire.responses.answer_cache import AnswerCache, One, RequestTarget
 from bowerbird.wire.responses.envelope import ListMeta, QueryMeta, ViewListMeta
 from bowerbird.wire.responses.replies import Reply, Unsettled
 from bowerbird.wire.routes import ApiRoute, Call, Operation
@@ -62,6 +63,7 @@ UPDATE: Final = Operation(
     summary="Change a Smart View. Its slug stays the same.",
     data=ViewResponse,
     body=ViewChange,
+    is_conditional=True,
     refusals=(Code.NOT_FOUND,),
 )
 DELETE: Final = Operation(
@@ -70,6 +72,7 @@ DELETE: Final = Operation(
     name="deleteView",
     summary="Delete a Smart View. Its bookmarks stay.",
     data=ViewResponse,
+    is_conditional=True,
     refusals=(Code.NOT_FOUND,),
 )
 BOOKMARKS: Final = Operation(
@@ -99,7 +102,8 @@ def routes(views: Views, answers: AnswerCache) -> list[ApiRoute]:
 
         async def build() -> bytes | Unsettled:
             listed = await views.responses(call.account, found, vectors)
-            return _settled(listed, envelope.success(listed, _list_meta(listed)))
+            body = envelope.success(listed, _list_meta(listed))
+            return body if _is_settled(listed) else Unsettled(body)
 
         return await answers.answer(call.account, target(call, found, vectors), build)
 
@@ -107,11 +111,11 @@ def routes(views: Views, answers: AnswerCache) -> list[ApiRoute]:
         view = await views.find(call.account, call.path_params["slug"])
         vectors = await views.vector_state(call.account, [view])
 
-        async def build() -> bytes | Unsettled:
+        async def build() -> One:
             shown = await views.response(call.account, view, vectors)
-            return _settled([shown], envelope.success(shown))
+            return One(envelope.success(shown), _state(view), _is_settled([shown]))
 
-        return await answers.answer(call.account, target(call, [view], vectors), build)
+        return await answers.answer_one(call.account, target(call, [view], vectors), build)
 
     async def view_bookmarks(call: Call) -> Reply:
         # The plan is checked first, as for the list.
@@ -145,9 +149,11 @@ def write_routes(views: Views, writes: Writes) -> list[ApiRoute]:
 
     async def update(transaction: Transaction, call: Call, request: ViewChange) -> Reply:
         slug = call.path_params["slug"]
+        await _check(views, transaction, call)
         return done(await views.update(transaction, call.account, slug, request))
 
     async def delete(transaction: Transaction, call: Call) -> Reply:
+        await _check(views, transaction, call)
         return done(await views.delete(transaction, call.account, call.path_params["slug"]))
 
     async def prepare_create(call: Call, request: NewView) -> None:
@@ -166,9 +172,23 @@ def write_routes(views: Views, writes: Writes) -> list[ApiRoute]:
     ]
 
 
-def _settled(views: Sequence[ViewResponse], body: bytes) -> bytes | Unsettled:
-    is_settled = all(view.count_state is CountState.EXACT for view in views)
-    return body if is_settled else Unsettled(body)
+async def _check(views: Views, transaction: Transaction, call: Call) -> None:
+    """Refuses a change of a view that is not as the client has read it."""
+
+    async def current() -> tuple[bytes, int]:
+        view = await views.locked(transaction, call.account, call.path_params["slug"])
+        return msgspec.json.encode(view), view.updated_at
+
+    await preconditions.check(call, current)
+
+
+def _state(view: View) -> bytes:
+    """Without the count, which changes with the posts."""
+    return state_of(msgspec.json.encode(view))
+
+
+def _is_settled(views: Sequence[ViewResponse]) -> bool:
+    return all(view.count_state is CountState.EXACT for view in views)
 
 
 def _list_meta(views: Sequence[ViewResponse]) -> ViewListMeta:

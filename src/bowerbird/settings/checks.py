@@ -54,12 +54,14 @@ def check(settings: Table) -> None:
         check_network("trusted_proxies", network.strip())
     one_of("SANDBOX", settings.sandbox, ("on", "off"))
     one_of("DEMO", settings.demo, ("on", "off"))
+    one_of("SHARING", settings.sharing, ("on", "off"))
     one_of("TOOL_PRELOAD", settings.tool_preload, ("on", "off"))
     one_of("MODEL_BUILD", settings.model_build, ("on", "off"))
     one_of("KEEP_MEDIA", settings.keep_media, ("on", "off"))
     one_of("KEEP_VIDEO", settings.keep_video, ("on", "off"))
     one_of("FETCH_POSTS", settings.fetch_posts, ("on", "off"))
     one_of("EMAIL_SIGN_IN", settings.email_sign_in, ("on", "off"))
+    one_of("POSTGRES_NAMED_STATEMENTS", settings.postgres_named_statements, ("on", "off"))
     one_of("TRACES", settings.traces, ("on", "off"))
     one_of("LOG_FORMAT", settings.log_format, ("auto", "json", "text"))
     one_of("LOG_LEVEL", settings.log_level, ("debug", "info", "warning", "error"))
@@ -71,12 +73,15 @@ def check(settings: Table) -> None:
         raise BadSetting(f"{PREFIX}INTRO_MODEL is empty; {PREFIX}INTRO_URL requires it.")
     for name in ("operator_contact", "security_contact"):
         check_contact(name, getattr(settings, name))
-    if settings.database_url and not settings.database_url.startswith(
-        ("postgresql://", "postgres://")
-    ):
-        raise BadSetting(
-            f"{PREFIX}DATABASE_URL must start with postgresql:// (leave it empty for SQLite)."
-        )
+    for name in ("database_url", "database_read_url"):
+        url: str = getattr(settings, name)
+        if url and not url.startswith(("postgresql://", "postgres://")):
+            empty = "for SQLite" if name == "database_url" else "if there is no replica"
+            raise BadSetting(
+                f"{PREFIX}{name.upper()} must start with postgresql:// (leave it empty {empty})."
+            )
+    if settings.database_read_url and not settings.database_url:
+        raise BadSetting(f"{PREFIX}DATABASE_READ_URL requires {PREFIX}DATABASE_URL.")
     _check_files(settings)
     _check_mail(settings)
     _check_sign_in(settings)
@@ -197,12 +202,13 @@ def _check_sources(settings: Table) -> None:
         raise BadSetting(
             f"{PREFIX}SOURCES_KEY is too short; the minimum is {_SHORTEST_SECRET} characters."
         )
-    for host in settings.sources_private_hosts.split(","):
-        if host.strip() and not _HOST_AND_PORT.fullmatch(host.strip().lower()):
-            raise BadSetting(
-                f"{PREFIX}SOURCES_PRIVATE_HOSTS: {host.strip()!r} is not a host such as "
-                "mastodon.lan or localhost:3000."
-            )
+    for name, example in (("sources", "mastodon.lan"), ("webhooks", "n8n.lan")):
+        for host in getattr(settings, f"{name}_private_hosts").split(","):
+            if host.strip() and not _HOST_AND_PORT.fullmatch(host.strip().lower()):
+                raise BadSetting(
+                    f"{PREFIX}{name.upper()}_PRIVATE_HOSTS: {host.strip()!r} is not a host such as "
+                    f"{example} or localhost:3000."
+                )
     check_secure_address("x_api_url", settings.x_api_url)
     if not settings.x_api_url:
         raise BadSetting(f"{PREFIX}X_API_URL is empty; leave it out for https://api.x.com.")

@@ -21,6 +21,12 @@ class Table:
         "file in the data folder.",
         secret=True,
     )
+    database_read_url: str = setting(
+        "",
+        "`postgresql://…` of a replica of that database. Lists, counts and searches are then read "
+        "from it, unless it lacks changes of the account that the primary has.",
+        secret=True,
+    )
     host: str = setting("127.0.0.1", "Address the service listens on.")
     port: int = setting(8080, "Port the service listens on.")
     admin_host: str = setting("127.0.0.1", "Address or name the admin port listens on.")
@@ -94,6 +100,11 @@ class Table:
         "on",
         "`off` removes `/demo`, where anyone can look around in a library of invented posts "
         "without an account.",
+    )
+    sharing: str = setting(
+        "on",
+        "`off` forbids accounts to share labels and Smart Views, and to have private feeds. "
+        "Addresses that exist answer 404. See [sharing.md](sharing.md).",
     )
     default_plan: str = setting(
         "pro",
@@ -200,15 +211,22 @@ class Table:
     x_client_secret: str = setting("", "OAuth 2.0 client secret from X.", secret=True)
     sources_key: str = setting(
         "",
-        "Secret that encrypts the access tokens of connected sources, at least 32 characters. If "
-        "empty, the service creates one in the file `sources.key` in the data folder. Set it if "
-        "servers and workers do not share that folder. See [sources.md](sources.md).",
+        "Secret that encrypts the access tokens of connected sources and the secrets of webhooks, "
+        "at least 32 characters. If empty, the service creates one in the file `sources.key` in "
+        "the data folder. Set it if servers and workers do not share that folder. See "
+        "[sources.md](sources.md).",
         secret=True,
     )
     sources_private_hosts: str = setting(
         "",
         "Hosts with private addresses that people may connect as sources, separated by commas, "
         "such as `mastodon.lan` or `localhost:3000`. All others must have public addresses.",
+    )
+    webhooks_private_hosts: str = setting(
+        "",
+        "Hosts with private addresses that people may use for webhooks, separated by commas, such "
+        "as `n8n.lan` or `localhost:5678`. They may use `http://` too. All others must have public "
+        "addresses and `https://`. See [webhooks.md](webhooks.md).",
     )
     x_api_url: str = setting(
         "https://api.x.com",
@@ -251,6 +269,12 @@ class Table:
         10,
         "Maximum number of PostgreSQL connections per process. A server process that runs jobs too "
         "opens up to as many again for them, unless it is started with `--no-worker`.",
+    )
+    postgres_named_statements: str = setting(
+        "on",
+        "`off` lets PostgreSQL prepare each statement again. A pooler in transaction mode that "
+        "cannot follow named statements needs it, such as PgBouncer before 1.21. See "
+        "[scaling.md](scaling.md#connection-pooling).",
     )
     log_level: str = setting("info", "Lowest level to log: `debug`, `info`, `warning` or `error`.")
     log_format: str = setting(

@@ -51,6 +51,8 @@ _PRIMARY_KEYS: Final = {
     "bulk_post": "account_id, change, post_id, field",
     "bare_link": "account_id, post_id",
     "library_event": "account_id, last",
+    "webhook": "account_id, webhook_id",
+    "webhook_delivery": "account_id, webhook_id, message_id",
     "media_account": "account_id",
     "media_post": "account_id, post_id",
     "media_link": "account_id, post_id, url_key",

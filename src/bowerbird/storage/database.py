@@ -102,7 +102,24 @@ class WordRead(Struct, frozen=True):
     of_many: str = ""
 
 
-class Database(Protocol):
+class Lists(Protocol):
+    """Reads outside of transactions."""
+
+    async def rows(self, sql: str, values: Values) -> Sequence[Row]:
+        """For bounded reads: keys, pages along an index, counters."""
+
+    async def slow_rows(self, sql: str, values: Values) -> Sequence[Row]:
+        """For reads that may take over 5 ms; they do not delay other requests.
+
+        Accounts take turns: the read belongs to the account that `values` names as `account_id`,
+        or to the service itself if it names none.
+        """
+
+    async def word_rows(self, read: WordRead) -> Sequence[Row]:
+        """For slow reads that search the words of an account's posts."""
+
+
+class Database(Lists, Protocol):
     def queries(self, resource: str) -> Queries:
         """The named statements of a resource, in this database's dialect where they differ."""
 
@@ -127,18 +144,11 @@ class Database(Protocol):
     def text_list(self, texts: Sequence[str]) -> Any:
         """Many texts as the value of one parameter."""
 
-    async def rows(self, sql: str, values: Values) -> Sequence[Row]:
-        """For bounded reads: keys, pages along an index, counters."""
+    def lists(self, account: Account) -> Lists:
+        """Reads the lists, counts and searches of an account, perhaps on a replica.
 
-    async def slow_rows(self, sql: str, values: Values) -> Sequence[Row]:
-        """For reads that may take over 5 ms; they do not delay other requests.
-
-        Accounts take turns: the read belongs to the account that `values` names as `account_id`,
-        or to the service itself if it names none.
+        They see at least the changes that `account` has seen.
         """
-
-    async def word_rows(self, read: WordRead) -> Sequence[Row]:
-        """For slow reads that search the words of an account's posts."""
 
     async def write(
         self,

@@ -4,14 +4,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from bowerbird.model.labels import Label
+from bowerbird.model.shares import Shared
 from bowerbird.storage.database import Database, Reader, Row, Transaction
 from bowerbird.storage.libraries import LockedLibrary
+from bowerbird.storage.shares import ShareStore
 
 
 class LabelStore:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._sql = database.queries("labels")
+        self._shares = ShareStore(database)
 
     async def page(self, account_id: int, after: str, limit: int) -> Sequence[Row]:
         """The fields of some labels, by folded name. For a small limit."""
@@ -98,7 +101,9 @@ class LabelStore:
         await transaction.run(self._sql["update"], _row(library, label))
 
     async def delete(self, transaction: Transaction, library: LockedLibrary, label: Label) -> None:
+        """Its sharing ends with it."""
         await transaction.run(self._sql["delete"], _row(library, label))
+        await self._shares.end(transaction, library.account_id, Shared.LABEL, str(label.label_id))
 
     async def detach_all(
         self, transaction: Transaction, library: LockedLibrary, numbers: Sequence[int]

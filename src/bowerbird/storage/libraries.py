@@ -12,6 +12,7 @@ from msgspec import Struct
 from bowerbird.model import events
 from bowerbird.model.events import Happening
 from bowerbird.model.imports import Counts
+from bowerbird.model.instants import without_offset
 from bowerbird.model.labels import Label, name_key
 from bowerbird.storage.database import Database, Reader, Row, Transaction, place_of
 
@@ -38,6 +39,7 @@ class LockedLibrary(Struct):
 
 class LibraryStore:
     def __init__(self, database: Database) -> None:
+        self._database = database
         self._sql = database.queries("libraries")
 
     async def lock(self, transaction: Transaction, account_id: int) -> LockedLibrary | None:
@@ -106,6 +108,13 @@ class LibraryStore:
             "body": events.encode(happened),
         }
         await transaction.run(self._sql["log"], values)
+        if changed := events.changed_posts(happened):
+            values = {
+                "account_id": account_id,
+                "post_ids": self._database.text_list(changed),
+                "updated_at": without_offset(now),
+            }
+            await transaction.run(self._sql["touch_posts"], values)
 
 
 def _count(happened: Sequence[Happening]) -> int:

@@ -108,9 +108,6 @@ class LinkStore(Store):
         rows = await self._read("states", **values)
         return {row[0]: _content(row[1:], is_fetched=is_fetched) for row in rows}
 
-    async def has_any(self, account_id: int) -> bool:
-        return bool(await self._read("any", account_id=account_id))
-
     async def counts(self, account_id: int) -> LinkCounts:
         rows = await self._read_slowly("counts", account_id=account_id)
         waiting = sum(count for state, _, count in rows if state == WAITING)

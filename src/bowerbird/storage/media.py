@@ -279,6 +279,11 @@ class MediaStore(Store):
         rows = await self._read("file", account_id=account_id, media_id=media_id)
         return KeptImage(*rows[0]) if rows else None
 
+    async def posts_of(self, account_id: int, media_id: str, limit: int) -> list[str]:
+        """The posts that have an image with this file."""
+        values = {"account_id": account_id, "media_id": media_id, "limit": limit}
+        return [row[0] for row in await self._read("posts_of_file", **values)]
+
     async def known(self, account_id: int, keys: Sequence[str]) -> dict[str, KnownImage]:
         """The images that are known among those with these keys of their URLs."""
         rows = await self._read("known", account_id=account_id, keys=self._database.text_list(keys))

@@ -43,6 +43,7 @@ async def open_database(
     read_limit_s: float | None = None,
     write_wait_s: float = WRITE_WAIT_S,
     report: Report = sqlite_schema.ignore,
+    reads_replica: bool = False,
 ) -> Database:
     """A SQLite library is migrated first; PostgreSQL has a command for its migrations.
 
@@ -50,6 +51,7 @@ async def open_database(
     A read that takes longer than `read_limit_s` is stopped; by default each database has a limit.
     On SQLite, a write that cannot start within `write_wait_s` is refused.
     `report` is called if a library of an earlier release was migrated.
+    `reads_replica`: lists may be read from the replica that the settings name.
     """
     if settings.is_sqlite:
         limit_s = SLOW_READ_LIMIT_S if read_limit_s is None else read_limit_s
@@ -65,12 +67,26 @@ async def open_database(
         PostgresDatabase,
         open_pool,
     )
+    from bowerbird.storage.postgres.replica import open_replica  # noqa: PLC0415 - as above
 
     limits = Limits()
     if read_limit_s is not None:
         limits = Limits(lock_s=read_limit_s, statement_s=read_limit_s)
-    pool = await open_pool(settings.database_url, settings.postgres_connections, limits)
-    return PostgresDatabase(pool, limits)
+    are_named = settings.postgres_named_statements == "on"
+    pool = await open_pool(
+        settings.database_url,
+        settings.postgres_connections,
+        limits,
+        are_statements_named=are_named,
+    )
+    replica = None
+    if reads_replica and settings.database_read_url:
+        replica = await open_replica(
+            settings.database_read_url,
+            settings.postgres_connections,
+            are_statements_named=are_named,
+        )
+    return PostgresDatabase(pool, limits, replica)
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from bowerbird.model.words import GAP, Either, Form, Match, Part, Term, WordQuery
+from bowerbird.model.words import GAP, UNCOUNTED_END, Either, Form, Match, Part, Term, WordQuery
 
 _NAME: Final = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
 _COMMENT: Final = re.compile(r"^--.*\n", re.MULTILINE)
@@ -120,12 +120,13 @@ def expression(parts: Sequence[Part], syntax: Syntax) -> str | None:
 
 
 def vector_text(index_text: str) -> str:
-    """An index text as a tsvector literal. Gap tokens are left out, but positions count them."""
+    """An index text as a tsvector literal. Gaps are left out, but positions count them."""
     positions: defaultdict[str, list[str]] = defaultdict(list)
     escaped = index_text.replace("\\", "\\\\").replace("'", "''")
     for position, token in enumerate(escaped.split(), start=1):
         positions[token].append(str(position))
     positions.pop(GAP, None)
+    positions.pop(UNCOUNTED_END, None)
     return " ".join(f"'{token}':{','.join(places)}" for token, places in positions.items())
 
 
@@ -146,7 +147,7 @@ def _texts(query: WordQuery, syntax: Syntax) -> tuple[str | None, str | None, tu
 def _part(part: Part, syntax: Syntax) -> str | None:
     """What matches a part, or what it excludes."""
     if isinstance(part, Term):
-        return None if part.label_ids else _term(part, syntax)
+        return None if part.label_ids or part.post_id else _term(part, syntax)
     if isinstance(part, Either):
         branches = [expression(branch, syntax) for branch in part.branches]
         texts = [text for text in branches if text is not None]

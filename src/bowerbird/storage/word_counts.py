@@ -14,12 +14,14 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird.model.accounts import Account
-from bowerbird.model.words import GAP
+from bowerbird.model.words import GAP, UNCOUNTED_END
 from bowerbird.storage.database import Database, Reader, Row, Transaction, Values, place_values
 from bowerbird.storage.libraries import LockedLibrary
 
 # The row that counts the posts themselves. No token is empty.
 _POSTS: Final = ""
+# Ends the tokens that are not counted.
+_UNCOUNTED: Final = f"{UNCOUNTED_END} "
 # Adding to a count takes 2 µs. An import of a file changes 4,000 counts per transaction; adding to
 # them would take a third of its time.
 _ADDED_AT_ONCE: Final = 2_000
@@ -46,10 +48,14 @@ def _encoded(words: Collection[str]) -> str:
 def occurrences(index_texts: Iterable[str]) -> Counter[str]:
     """In how many of the posts each word occurs, and how many posts there are."""
     texts = list(index_texts)
-    counts = Counter(chain.from_iterable(map(set, map(str.split, texts))))
+    counts = Counter(chain.from_iterable(set(_counted(text)) for text in texts))
     del counts[GAP]
     counts[_POSTS] = len(texts)
     return counts
+
+
+def _counted(index_text: str) -> list[str]:
+    return index_text.rpartition(_UNCOUNTED)[2].split()
 
 
 class WordCounts:

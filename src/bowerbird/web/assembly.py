@@ -15,6 +15,7 @@ from bowerbird.web.account import deletion as deletion_pages
 from bowerbird.web.account import keys as key_pages
 from bowerbird.web.account import reading as reading_choices
 from bowerbird.web.account.keys import EndingVersions
+from bowerbird.web.account.webhooks import WebhookPages
 from bowerbird.web.connect.pages import ConnectPage
 from bowerbird.web.digests import DigestPages
 from bowerbird.web.imports import files as import_file_pages
@@ -31,6 +32,7 @@ from bowerbird.web.operator import pages as operator_pages
 from bowerbird.web.rules.editor import RuleEditor
 from bowerbird.web.rules.pages import RulePages
 from bowerbird.web.saving import SavePage
+from bowerbird.web.sharing.pages import SharingPages
 from bowerbird.web.sign_in import links as link_pages
 from bowerbird.web.sign_in import passkeys as passkey_pages
 from bowerbird.web.sign_in import proofs as proof_pages
@@ -92,6 +94,8 @@ def visits(
             *import_pages.routes(services, pages),
             *import_file_pages.routes(services, pages),
             *SourcePages(services, sign_in.limits, pages).routes(),
+            *SharingPages(services, pages).routes(),
+            *WebhookPages(services, pages).routes(),
             *export_pages.routes(services, pages),
             *saving.routes(services.demo, pages),
             *SavePage(services, library.lists, pages).routes(),

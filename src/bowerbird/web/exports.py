@@ -52,6 +52,7 @@ WORDS: Final = {
     "posted_to": "Posted until",
     "bookmarked_from": "Saved from",
     "bookmarked_to": "Saved until",
+    "updated_since": "Changed since",
     "q": "Words",
     "vector_search_term": "Near in meaning to",
 }

@@ -23,6 +23,8 @@ SETTINGS: Final = (
     Place("/connect", "Extension"),
     Place("/sources", "Sources"),
     Place("/rules", "Rules"),
+    Place("/sharing", "Sharing"),
+    Place("/webhooks", "Webhooks"),
     Place("/exports", "Exports"),
     Place("/activity", "Activity"),
 )

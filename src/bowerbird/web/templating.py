@@ -90,7 +90,7 @@ def _path(name: str, body: bytes) -> str:
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-_ROOMS: Final = ("", "frames", "library", "account", "arrival", "sign_in", "failures")
+_ROOMS: Final = ("", "frames", "library", "account", "arrival", "sign_in", "failures", "sharing")
 # Of a plain string. It is private, and older releases do not have it.
 _escape_text: Final = getattr(markupsafe, "_escape_inner", markupsafe.escape)
 SANDBOX_ERRORS: Final = (
@@ -156,6 +156,11 @@ def drawn_icon(name: str, size: str = "") -> Markup:
     return Markup(svg)  # noqa: S704 - from our own file
 
 
+def _with_breaks(text: Markup) -> Markup:
+    """Feed readers fold the ends of lines."""
+    return text.replace("\n", Markup("<br>\n"))
+
+
 @cache
 def _environment() -> "Environment":
     import jinja2  # noqa: PLC0415 - takes 0.1 s, and not every server gets page requests
@@ -184,6 +189,7 @@ def _environment() -> "Environment":
     environment.template_class = Page
     environment.globals["drawn_icon"] = drawn_icon
     environment.globals["search_examples"] = query_fields.EXAMPLES
+    environment.filters["breaks"] = _with_breaks
     environment.filters["json"] = page_examples.json
     environment.filters["shell"] = page_examples.shell
     environment.filters["breakable"] = page_examples.breakable

@@ -34,7 +34,7 @@ T = TypeVar("T")
 _KEY: Final = re.compile(rb"[\x21-\x7e]{1,255}")
 _STORED_HEADERS: Final = frozenset({b"location", b"retry-after"})
 # A retry with the same key must be able to succeed after an upgrade or a pause.
-_NOT_STORED: Final = frozenset({401, 402, 409, 413, 429})
+_NOT_STORED: Final = frozenset({401, 402, 409, 412, 413, 429})
 _SERVER_ERROR: Final = 500
 _headers: Final = msgspec.json.Decoder(list[tuple[str, str]]).decode
 

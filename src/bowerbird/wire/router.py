@@ -261,6 +261,8 @@ class ApiCalls:
             request.path_params,
             range=headers.get(b"range"),
             if_range=headers.get(b"if-range"),
+            if_match=headers.get(b"if-match"),
+            if_unmodified_since=headers.get(b"if-unmodified-since"),
         )
         if request.method in WITH_BODY:
             call = await _with_body(call, request, self._max_body_bytes)

@@ -39,6 +39,9 @@ class Call(Struct, frozen=True):
     idempotency_key: bytes | None = None
     range: bytes | None = None
     if_range: bytes | None = None
+    # The conditions of a write.
+    if_match: bytes | None = None
+    if_unmodified_since: bytes | None = None
     # The call that a write of a free account pays for, unless it is a replay.
     charge: CallCharge | None = None
 
@@ -84,6 +87,8 @@ class Operation(Struct, frozen=True, kw_only=True):
     headers: dict[str, bool] = {}
     # Whether a client that has the current answer gets 304.
     is_tagged: bool = True
+    # Whether a write heeds If-Match and If-Unmodified-Since.
+    is_conditional: bool = False
     refusals: tuple[Code, ...] = ()
     is_in_sandbox: bool = False
     is_sandbox: bool = False
@@ -113,7 +118,8 @@ class Operation(Struct, frozen=True, kw_only=True):
         }
         paid = {_CODES[gate] for gate in gates}
         charged = set() if self.is_public or not self.counts(b"?") else {Code.SUBSCRIPTION_REQUIRED}
-        return {*self.refusals, *paid, *charged}
+        conditional = {Code.PRECONDITION_FAILED} if self.is_conditional else set()
+        return {*self.refusals, *paid, *charged, *conditional}
 
     def served_by(self, handle: Handler) -> ApiRoute:
         query = None

@@ -123,6 +123,8 @@ class Writes:
     def _to_reply(self, result: Reply | Refusal) -> Reply:
         if isinstance(result, Refusal):
             return envelope.refusal(result, self._upgrade_url)
+        if result.stored is not None:
+            return msgspec.structs.replace(result, body=result.stored)
         return result
 
 

@@ -7,6 +7,7 @@ from msgspec import Struct
 from bowerbird import errors
 from bowerbird.errors import Advice, Code, Refusal
 from bowerbird.model.accounts import Account
+from bowerbird.requests import limits
 from bowerbird.requests.fields import Gate
 
 
@@ -108,6 +109,25 @@ def check_rules(account: Account) -> None:
         raise Refusal(Code.SUBSCRIPTION_REQUIRED, "Rules need a paid plan.")
 
 
+def check_shares(account: Account, count: int) -> None:
+    """Refuses another share if the account has `count` already."""
+    if account.is_free and count >= limits.FREE_SHARES_MAX:
+        raise Refusal(
+            Code.SUBSCRIPTION_REQUIRED,
+            "The free plan includes one shared list or feed. Stop it first, or upgrade.",
+        )
+    if count >= limits.SHARES_MAX:
+        raise Refusal(
+            Code.INVALID_REQUEST,
+            f"An account can have {limits.SHARES_MAX} shared lists and feeds. Stop one first.",
+        )
+
+
+def check_webhooks(account: Account) -> None:
+    if account.is_free:
+        raise Refusal(Code.SUBSCRIPTION_REQUIRED, "Webhooks need a paid plan.")
+
+
 class Feature(Struct, frozen=True):
     """One row of the table that compares the plans."""
 
@@ -127,5 +147,7 @@ def features(free_calls_per_month: int) -> tuple[Feature, ...]:
         Feature("Filters: media type, author, label, dates", "no", "yes"),
         Feature("Writing labels and Smart Views", "no", "yes"),
         Feature("Rules", "no", "yes"),
+        Feature("Shared lists and feeds", str(limits.FREE_SHARES_MAX), str(limits.SHARES_MAX)),
         Feature("Search by meaning", "no", "yes"),
+        Feature("Webhooks", "no", "yes"),
     )

@@ -22,6 +22,7 @@ from bowerbird.model.imports import RunRow
 from bowerbird.model.instants import with_offset
 from bowerbird.model.labels import View
 from bowerbird.model.media import file_name
+from bowerbird.model.shares import Audience, Share
 from bowerbird.requests import limits
 from bowerbird.storage.accounts.account_removal import AccountExportStore
 from bowerbird.storage.accounts.accounts import AccountStore
@@ -35,6 +36,7 @@ from bowerbird.storage.imports.runs import RunStore
 from bowerbird.storage.libraries import ACCOUNT_DOWNLOADS, DailyUseStore, LibraryStore
 from bowerbird.storage.media import MediaStore
 from bowerbird.storage.rules import RuleStore
+from bowerbird.storage.shares import ShareStore
 
 
 class AccountDownload:
@@ -90,6 +92,7 @@ class AccountExports:
         self._imports = RunStore(database)
         self._views = ViewStore(database)
         self._rules = RuleStore(database)
+        self._shares = ShareStore(database)
         self._digests = DigestStore(database)
 
     async def pieces(self, account: Account) -> AsyncIterator[Piece]:
@@ -205,6 +208,10 @@ class AccountExports:
                 msgspec.to_builtins(shown(rule))
                 for rule in await self._rules.all(self._database, account.account_id)
             ],
+            # Without their addresses, which open what they show.
+            "shares": [
+                _share(share) for share in await self._shares.of_account(account.account_id)
+            ],
             "digest_preferences": _preferences(await self._digests.preferences(account.account_id)),
         }
 
@@ -228,6 +235,21 @@ def _view(view: View) -> dict[str, Any]:
         **msgspec.structs.asdict(view),
         "created_at": with_offset(view.created_at),
         "updated_at": with_offset(view.updated_at),
+    }
+
+
+def _share(share: Share) -> dict[str, Any]:
+    return {
+        "id": share.share_id,
+        "audience": share.audience,
+        "name": share.address if share.audience is Audience.PUBLIC else None,
+        "kind": share.kind,
+        "target": share.target,
+        "is_on": share.is_on,
+        "ends_at": with_offset(share.ends_at) if share.ends_at else None,
+        **msgspec.structs.asdict(share.choices),
+        "created_at": with_offset(share.created_at),
+        "updated_at": with_offset(share.updated_at),
     }
 
 

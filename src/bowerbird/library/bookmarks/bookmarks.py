@@ -1,6 +1,7 @@
 """Reading bookmarks: lists, counts and single bookmarks. REST and the tools call this."""
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -106,11 +107,17 @@ class Bookmarks:
 
     async def get_with_content(self, account: Account, post_id: str) -> tuple[bytes, PostContent]:
         """The JSON of a bookmark, and how much of the post the library has."""
+        found, content = await self.stored_with_content(account, post_id)
+        return with_content(found, content), content
+
+    async def stored_with_content(
+        self, account: Account, post_id: str
+    ) -> tuple[bytes, PostContent]:
+        """The same, but the JSON does not say how much."""
         found, completeness = await self._get(account, post_id)
         if completeness != Completeness.STUB:
             return found, PostContent(ContentState.WHOLE)
-        content = await self.contents.of(account, post_id)
-        return with_content(found, content), content
+        return found, await self.contents.of(account, post_id)
 
     async def found(self, account: Account, post_id: str) -> bytes | None:
         """The JSON of a bookmark, or None if the library does not have it."""
@@ -192,6 +199,7 @@ class Bookmarks:
             newer_cursor=await self._newer(account, request, bound_to) if for_page else None,
             threads=await self._threads(account, request, found) if for_page else {},
             contents=contents,
+            not_found=await self._not_found(account, request.filter),
             hints=await self._hints(account, request.filter),
             reason=await self._reason(account, request.filter, found),
             is_relaxed=found.is_relaxed,
@@ -300,17 +308,26 @@ class Bookmarks:
         seen: set[int] = set()
         if request.cursor is not None:
             seen = cursors.read_seen(request.cursor, query)
+        groups: Mapping[int, Sequence[int]] = {}
+        if request.is_best_first or (is_relaxed and not request.has_own_order):
+            ranking, groups = await self.rankings.grouped(account, ranking)
+        seen.update(one for number in tuple(seen) for one in groups.get(number, ()))
         numbers, scores = ranking.numbers, ranking.scores
         if request.is_best_first and not request.sort.descending:
             numbers, scores = numbers[::-1], scores[::-1]
         # The ranking may have changed since the last page, so a position in it is not enough.
-        unseen = [place for place, number in enumerate(numbers) if number not in seen]
+        unseen = [
+            place
+            for place, number in enumerate(numbers)
+            if number not in seen and groups.get(number, (number,))[0] == number
+        ]
         unseen = unseen[: max(RANKED_MAX - len(seen), 0)]
         on_page = [numbers[place] for place in unseen[: request.limit]]
         with_scores = [scores[place] for place in unseen[: request.limit]] if scores else ()
+        copies = {number: len(groups[number]) for number in on_page if number in groups}
         is_last = len(unseen) <= request.limit
         return _Found(
-            Page(*await self._store.contents(account, on_page, with_scores), end=None),
+            Page(*await self._store.contents(account, on_page, with_scores, copies), end=None),
             None if is_last else cursors.ranked(seen.union(on_page), is_relaxed=is_relaxed),
             len(numbers),
             ranking,
@@ -364,6 +381,14 @@ class Bookmarks:
             found = await self._store.count(account, filter)
             self._totals.put(key, found)
         return int(found)
+
+    async def _not_found(self, account: Account, filter: BookmarkFilter) -> Sequence[str] | None:
+        if filter.post_ids is None:
+            return None
+        # Those that only another filter leaves out are found.
+        named = BookmarkFilter(unread_only=False, hide_archived=False, post_ids=filter.post_ids)
+        found = set(await self._store.post_ids(account, named))
+        return [one for one in filter.post_ids if one not in found]
 
     async def _hints(self, account: Account, filter: BookmarkFilter) -> tuple[str, ...]:
         hints = filter.words.hints if filter.words else ()

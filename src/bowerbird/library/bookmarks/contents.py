@@ -33,7 +33,7 @@ class Contents:
     async def of_page(self, account: Account, body: bytes) -> Mapping[str, PostContent]:
         """Of the posts of a page that are only links, by id."""
         # Most libraries have no posts that are only links, and their lists need no ids.
-        if not body or not await self._links.has_any(account.account_id):
+        if not body or not account.has_bare_links:
             return {}
         ids = [_id(bytes(raw)) for raw in _posts(b"[%b]" % body)]
         return await self._links.contents(account.account_id, ids, is_fetched=self._is_fetched)

@@ -26,7 +26,7 @@ from bowerbird.requests.fields import gates_for
 from bowerbird.requests.limits import EVENT_DAYS, EVENTS_MAX, PAGE_DEFAULT
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database
-from bowerbird.storage.events import EventStore, Logged
+from bowerbird.storage.events import EventStore, Kept, Logged
 
 NOW: Final = "now"
 
@@ -59,6 +59,8 @@ class Event(Struct, frozen=True, kw_only=True):
     """Of a merged label: the label that its posts have now."""
     view_slug: str | UnsetType = UNSET
     """The Smart View that it happened to."""
+    webhook_id: str | UnsetType = UNSET
+    """The webhook that a rule sent the post to."""
     bookmark: Bookmark | UnsetType | None = UNSET
     """The post as it is now; null if it is not in the library any more. Absent with ids_only."""
 
@@ -82,7 +84,7 @@ class Events:
         limit, sent = query.limit or PAGE_DEFAULT, query.cursor
         bound_to = cursors.query_of(account.account_id, "changes")
         if sent == NOW or not sent:
-            last = await self._last(account)
+            last = (await self.kept(account)).last
             start = Followed(account.epoch, last, None if sent else 0)
             if sent:
                 return EventPage([], cursors.write(start, bound_to), has_more=False, limit=limit)
@@ -102,18 +104,26 @@ class Events:
     async def after(
         self, account: Account, number: int, limit: int
     ) -> tuple[Sequence[Event], int, bool]:
-        """The events after a number with their posts, the last number, and whether more follow."""
+        """The events after a number, the last number, and whether more follow."""
         events, end, has_more = await self._logged(account, number, limit)
-        return await self._with_bookmarks(account, events), end.number, has_more
+        return events, end.number, has_more
+
+    async def with_bookmark(self, account: Account, event: Event) -> Event:
+        return (await self._with_bookmarks(account, [event]))[0]
+
+    async def kept(self, account: Account) -> Kept:
+        """The number of the last event, and of the last one that is no longer kept."""
+        kept = await self._store.kept(self._database, account.account_id)
+        if kept is None:
+            raise plans.account_gone()
+        return kept
 
     async def _logged(
         self, account: Account, number: int, limit: int
     ) -> tuple[Sequence[Event], Followed, bool]:
         logged, has_more = await self._store.after(account.account_id, number, limit)
         # Read after the events: what is removed meanwhile is not missed.
-        kept = await self._store.kept(self._database, account.account_id)
-        if kept is None:
-            raise plans.account_gone()
+        kept = await self.kept(account)
         if not kept.removed <= number <= kept.last:
             raise _expired("what happened after it is no longer kept")
         events = [event for one in logged for place, event in _events(one) if place > number][
@@ -141,12 +151,6 @@ class Events:
             for event in events
         ]
 
-    async def _last(self, account: Account) -> int:
-        kept = await self._store.kept(self._database, account.account_id)
-        if kept is None:
-            raise plans.account_gone()
-        return kept.last
-
 
 def _events(logged: Logged) -> Iterator[tuple[int, Event]]:
     number, at = logged.last - logged.size, with_offset(logged.at)
@@ -167,6 +171,7 @@ def _event(one: Happening, number: int, at: str, post_id: str | UnsetType) -> Ev
         former_name=one.former_name or UNSET,
         into=_label(one.into),
         view_slug=one.view or UNSET,
+        webhook_id=one.webhook or UNSET,
     )
 
 

@@ -6,7 +6,7 @@ so the page ended where such pages end.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import Enum, auto
 from typing import Any, Final
 
@@ -23,7 +23,7 @@ from bowerbird.model.words import order_key
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.fields import InvalidField
 from bowerbird.requests.filter_values import read_flag
-from bowerbird.requests.limits import PAGE_DEFAULT
+from bowerbird.requests.limits import PAGE_DEFAULT, PAGE_MAX
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 
 _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,19}")
@@ -67,7 +67,8 @@ def read_list(query: ListQuery, filter: BookmarkFilter) -> ListRequest:
         sort=sort,
         is_ranked=is_ranked,
         is_best_first=is_best_first,
-        limit=query.limit or PAGE_DEFAULT,
+        # All of the posts that are named, without a second page.
+        limit=query.limit or (PAGE_DEFAULT if filter.post_ids is None else PAGE_MAX),
         cursor=query.cursor or None,
         after=_sort_cursor(query, sort, is_ranked=is_ranked),
         has_own_order=bool(query.sort_by) and (query.sort_by or "").strip() != RELEVANCE,
@@ -161,6 +162,8 @@ class BookmarkList(Struct, frozen=True):
     is_relaxed: bool = False
     # Whether posts are in it that counts and changes of the same query do not have.
     is_wider: bool = False
+    # If posts were named: the ids among them that the library does not have.
+    not_found: Sequence[str] | None = None
     # q with other words in place of those that no bookmark has.
     did_you_mean: str | None = None
     # Set if a question found nothing, or posts with some of its words.

@@ -144,12 +144,19 @@ class TrashedBookmark(Struct, frozen=True, kw_only=True):
 
 
 def shown(one: TrashedPost) -> TrashedBookmark:
+    bookmark = one.bookmark
+    if _UPDATED not in bookmark:
+        # An earlier release put it there.
+        bookmark = b'%b%b"%b"}' % (bookmark[:-1], _UPDATED, with_offset(one.trashed_at).encode())
     return TrashedBookmark(
         # As it is stored: decoding would only cost time.
-        bookmark=cast("Bookmark", msgspec.Raw(one.bookmark)),
+        bookmark=cast("Bookmark", msgspec.Raw(bookmark)),
         deleted_at=with_offset(one.trashed_at),
         restorable_until=with_offset(one.kept_until),
     )
+
+
+_UPDATED: Final = b',"updated_at":'
 
 
 class TrashList:

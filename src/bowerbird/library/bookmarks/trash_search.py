@@ -11,7 +11,7 @@ from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.library.access.time_zones import TimeZones
 from bowerbird.library.bookmarks.searching import text_matching
-from bowerbird.library.bookmarks.searching.highlighting import fields_of
+from bowerbird.library.bookmarks.searching.highlighting import addresses_of, fields_of
 from bowerbird.library.bookmarks.writing.trash_batch import KEPT
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
@@ -123,7 +123,9 @@ def _matches(one: Trashed, filter: TrashFilter) -> bool:
             return _is_by(post, condition.value)
         return _labelled(post, (condition.value,))
 
-    text = text_matching.indexed(fields_of(one.bookmark), post.tags or ())
+    text = text_matching.indexed(
+        fields_of(one.bookmark), post.tags or (), addresses_of(one.bookmark)
+    )
     return text_matching.matches(text, filter.words.parts, meets)
 
 

@@ -189,8 +189,10 @@ class BulkUndo:
     ) -> int:
         """How many posts get something back."""
         if row.action is BulkAction.TRASH:
-            taken = await self._batches.take(transaction, account, [one.post_id for one in own])
-            return len(taken)
+            labelled = [one for one in own if is_label(one.field)]
+            restored = await self._unlabel(transaction, account, row, labelled) if labelled else 0
+            moved = [one.post_id for one in own if not is_label(one.field)]
+            return restored + len(await self._batches.take(transaction, account, moved))
         await changeset.load(one.post_id for one in own)
         if row.action is BulkAction.RESTORE:
             kept = {one.post_id: one.kept for one in own if one.kept is not None}
@@ -221,6 +223,24 @@ class BulkUndo:
             if label is None or label.color or (label.name, label.metadata) != (new.name, "{}"):
                 continue
             await changeset.delete_unused_label(label)
+
+    async def _unlabel(
+        self, transaction: Transaction, account: Account, row: BulkRow, own: Sequence[Changed]
+    ) -> int:
+        """Takes the labels away that posts got from their duplicates; returns from how many.
+
+        In a changeset of its own, which is written before posts come back: they get new numbers.
+        """
+        changeset = await self._changesets.open(
+            transaction,
+            account.account_id,
+            label_ids=[str(one.present_id) for one in row.labels],
+            is_recorded=True,
+        )
+        await changeset.load(one.post_id for one in own)
+        restored = len({one.post_id for one in own if _give_back(changeset, row, one)})
+        await changeset.finish(self._clock())
+        return restored
 
 
 def _label_ids(row: BulkRow, found: Sequence[Recorded]) -> list[str]:

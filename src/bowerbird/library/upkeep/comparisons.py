@@ -19,7 +19,7 @@ from bowerbird.model.bookmarks import tags_json
 from bowerbird.model.imports import Incoming, Placement
 from bowerbird.model.instants import UNKNOWN
 from bowerbird.model.labels import name_key
-from bowerbird.search.words.tokens import INDEX_FORM
+from bowerbird.search.words.tokens import COUNTED_FORM
 from bowerbird.sources import own_json
 from bowerbird.sources.own_json import InvalidRecord
 from bowerbird.storage.accounts.accounts import AccountStore
@@ -199,7 +199,7 @@ class WordCountChecks:
     async def _counted(self, account: Account) -> dict[str, int]:
         counts: Counter[str] = Counter()
         after = 0
-        while page := await self._counts.counted_page(account, INDEX_FORM, after, _PAGE):
+        while page := await self._counts.counted_page(account, COUNTED_FORM, after, _PAGE):
             counts.update(occurrences(stored_words(rendering) or "" for _, rendering in page))
             after = page[-1][0]
         return dict(counts)

@@ -272,6 +272,7 @@ class Reindexing:
         self._accounts = AccountStore(database)
         self._libraries = LibraryStore(database)
         self._counts = WordCounts(database)
+        self._counted = CountedWords(database)
         self._upserts = UpsertStore(database)
         self._vectors = StaleVectors(database)
 
@@ -324,10 +325,13 @@ class Reindexing:
             stored = await self._counts.still_uncounted(transaction, library, list(hashes))
             current = [row for row in rows if stored.get(row["number"]) == hashes[row["number"]]]
             readable = [row for row in current if row["words"] is not None]
-            await self._upserts.reword(transaction, library, readable, {})
             # Their old words stay in the index, and they count as posts without words.
             lost = [{**row, "words": ""} for row in current if row["words"] is None]
-            await self._upserts.count_words(transaction, library, lost, {})
+            for write, some in (self._upserts.reword, readable), (self._upserts.count_words, lost):
+                counted = await self._counted.of(
+                    transaction, library, [row["number"] for row in some]
+                )
+                await write(transaction, library, some, counted)
             await self._mark_stale_vectors(transaction, account_id, posts, current)
             await self._libraries.touch(transaction, account_id)
 

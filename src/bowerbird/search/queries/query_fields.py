@@ -43,6 +43,7 @@ _OTHER_NAMES: Final[Mapping[str, Field]] = {
     **dict.fromkeys(("link", "inurl"), Field.URL),
     "min_faves": Field.LIKES,
     "length": Field.WORDS,
+    "intitle": Field.TITLE,
 }
 NAMES: Final[Mapping[str, Field]] = {**{field.value: field for field in Field}, **_OTHER_NAMES}
 """The field of each name that a query may write before a colon."""
@@ -61,7 +62,8 @@ EXAMPLES: Final = (
     ("has:video", "also image, link, note, highlight"),
     ("is:read", "also unread, archived, reply, gone, starred"),
     ("site:youtube", "posts of this network"),
-    ("url:example.com", "with a link to it"),
+    ("url:example.com/nests", "with a link to it; or paste the address"),
+    ("title:nests", "in the title of an article or a link"),
     ("words:>500", "longer than that"),
     ("since:2026-01-31", "posted then or later"),
     ("until:30d", "posted over 30 days ago"),
@@ -69,7 +71,7 @@ EXAMPLES: Final = (
 """What can be typed, and what it finds: the search tips of the website, also in docs/api.md."""
 
 # Fields of other searches that have no counterpart here.
-_UNKNOWN: Final = frozenset({"text", "to", "list", "near", "title"})
+_UNKNOWN: Final = frozenset({"text", "to", "list", "near"})
 _STATE_NAMES: Final[Mapping[str, str]] = {
     "archive": "archived",
     "inbox": "unread",
@@ -98,6 +100,7 @@ _HELP: Final[Mapping[Field, str]] = {
     Field.LIKES: "a number, such as min_likes:100",
     Field.WORDS: "a number, such as words:>500, words:<50 or words:50..500",
     Field.URL: "an address, such as url:example.com/nests",
+    Field.TITLE: 'a word or a phrase, such as title:nests or title:"bower birds"',
     Field.BEFORE: "a date such as 2026-01-31, 2026-01, 7d or yesterday",
     Field.AFTER: "a date such as 2026-01-31, 2026-01, 7d or yesterday",
 }

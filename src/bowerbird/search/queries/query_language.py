@@ -12,16 +12,28 @@ from msgspec.structs import replace
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.model.instants import with_offset
-from bowerbird.model.words import Condition, Either, Field, Part, Term, WordQuery, with_terms
+from bowerbird.model.words import (
+    TITLE,
+    Condition,
+    Either,
+    Field,
+    Part,
+    Term,
+    WordQuery,
+    with_terms,
+)
 from bowerbird.search.queries import query_fields
 from bowerbird.search.queries.query_pieces import (
+    OPERATOR_WORDS,
     Kind,
     Piece,
     pieces,
     reads_like_a_sentence,
     settled,
 )
-from bowerbird.search.words import tokens, word_forms
+from bowerbird.search.words import addresses, tokens, word_forms
+from bowerbird.search.words.token_folding import MAX_TOKEN_CHARACTERS
+from bowerbird.search.words.word_lists import STOP_WORDS
 
 MAX_TERMS: Final = 32
 # The event loop parses queries, so their length has a limit. Nobody types more than this.
@@ -41,10 +53,6 @@ TOO_MANY_PREFIXES: Final = (
     "letters, or one of two."
 )
 
-_ONLY_DOMAINS: Final = (
-    "The path of an address is found only where the text of a post has it. The domain alone "
-    "finds its links too."
-)
 _STRAIGHT_QUOTES: Final = str.maketrans("\u201c\u201d\u201e\uff02", '""""')
 _PAIR_LENGTH: Final = 2
 _CACHED: Final = 512
@@ -111,7 +119,9 @@ def _enclosed(text: str) -> str:
     if [piece.text for piece in pieces(f"{text} x")][-1] != "x":
         text += '"'
     kinds = [piece.kind for piece in pieces(text)]
-    if not {Kind.OR, Kind.OPEN} & {*kinds} and "NOT" not in text:
+    # Beside other words, stop words would be left out.
+    is_stopped = not (parse(text).left_out or STOP_WORDS.isdisjoint(text.lower().split()))
+    if not {Kind.OR, Kind.OPEN} & {*kinds} and "NOT" not in text and not is_stopped:
         return text
     return f"({text}{')' * (kinds.count(Kind.OPEN) - kinds.count(Kind.CLOSE))})"
 
@@ -128,6 +138,8 @@ class _Group:
         self._items: list[list[tuple[Part, ...]]] = []
         self._is_excluded = is_excluded
         self.has_open_or = False
+        # Words that are not all in capitals, such as the WHO.
+        self.plain: set[Term] = set()
 
     @property
     def has_items(self) -> bool:
@@ -151,6 +163,15 @@ class _Group:
             return (replace(found[0], is_excluded=True),)
         return (Either((found,), is_excluded=True),)
 
+    def without_stop_words(self, parts: tuple[Part, ...]) -> tuple[Part, ...]:
+        """No post has to have a stop word beside other words."""
+        plain = [part for part in parts if isinstance(part, Term) and part in self.plain]
+        texts = {term: " ".join(term.tokens) for term in plain if not term.is_prefix}
+        if len(parts) < _PAIR_LENGTH or not texts:
+            return parts
+        left = tuple(p for p in parts if not isinstance(p, Term) or texts.get(p) not in STOP_WORDS)
+        return left if any(map(_is_wanted, left)) else parts
+
 
 class _Parser:
     def __init__(self, text: str, now: int | None) -> None:
@@ -163,13 +184,15 @@ class _Parser:
         # Open parentheses that are too deep.
         self._ignored = 0
         self._hints: dict[str, None] = {}
+        self._left_out = 0
 
     def query(self) -> WordQuery:
         for piece in self._pieces:
             self._take(piece)
         while len(self._groups) > 1:
             self._close()
-        return WordQuery(self._end(self._groups[0]), tuple(self._hints)[:MAX_HINTS])
+        parts = self._end(self._groups[0])
+        return WordQuery(parts, tuple(self._hints)[:MAX_HINTS], self._left_out)
 
     def _take(self, piece: Piece) -> None:
         group = self._groups[-1]
@@ -201,7 +224,10 @@ class _Parser:
     def _end(self, group: _Group) -> tuple[Part, ...]:
         if group.has_open_or and self._left:
             self._hint("OR needs a word on both sides.")
-        return group.parts()
+        parts = group.parts()
+        left = group.without_stop_words(parts)
+        self._left_out += len(parts) - len(left)
+        return left
 
     def _excludes(self, piece: Piece) -> bool:
         if piece.is_excluded and self._is_sentence:
@@ -229,9 +255,11 @@ class _Parser:
         if found is not None:
             return replace(found, is_excluded=piece.is_excluded)
         if address := query_fields.address(piece.field, piece.text):
-            if "/" in address:
-                self._hint(_ONLY_DOMAINS)
-            return _term(replace(_phrase(address), is_quoted=True), is_excluded=piece.is_excluded)
+            return _term(_linked(address), is_excluded=piece.is_excluded)
+        if piece.field is Field.TITLE and (title := _phrase(piece.text)).tokens:
+            marked = tuple(f"{TITLE}{token}"[:MAX_TOKEN_CHARACTERS] for token in title.tokens)
+            title = replace(title, tokens=marked, is_quoted=True)
+            return _term(title, is_excluded=piece.is_excluded)
         name = piece.written.partition(":")[0].lower()
         self._hint(query_fields.about_value(name, piece.field, piece.text))
         return _term(_word(piece.written), is_excluded=piece.is_excluded)
@@ -240,6 +268,8 @@ class _Parser:
         if hint := query_fields.about_word(piece.text):
             self._hint(hint)
         term = _word(piece.text)
+        if not piece.text.isupper() or len(piece.text) == 1 or piece.text in OPERATOR_WORDS:
+            self._groups[-1].plain.add(term)
         return _term(term, is_excluded=bool(term.tokens) and self._excludes(piece))
 
     def _affords(self, term: Term) -> bool:
@@ -258,6 +288,10 @@ def _term(term: Term, *, is_excluded: bool) -> Term | None:
     if not term.tokens:
         return None
     return replace(_strict(term), is_excluded=True) if is_excluded else term
+
+
+def _is_wanted(part: Part) -> bool:
+    return isinstance(part, Term | Either) and not part.is_excluded
 
 
 def _alternatives(parts: tuple[Part, ...]) -> list[tuple[Part, ...]]:
@@ -280,6 +314,8 @@ def _strict(term: Term) -> Term:
 
 
 def _word(text: str) -> Term:
+    if addresses.typed(text):
+        return _linked(text)
     own, sigil_word = word_forms.own_word(text), tokens.lone_sigil_word(text)
     if own is not None:
         term = Term(own)
@@ -290,6 +326,12 @@ def _word(text: str) -> Term:
     is_prefix = term.is_prefix or (text.endswith("*") and _may_be_prefix(term))
     forms = word_forms.others_of(text) if term.tokens else ()
     return replace(term, is_prefix=is_prefix, forms=forms)
+
+
+def _linked(address: str) -> Term:
+    """An address, which a post has as a link or in its text."""
+    forms = addresses.forms_of_address(address)
+    return replace(_phrase(addresses.plain(address)), is_quoted=True, forms=forms, address=address)
 
 
 def _quoted(text: str) -> tuple[Term, ...]:

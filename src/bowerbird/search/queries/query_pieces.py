@@ -25,7 +25,8 @@ _WORD: Final = re.compile(r"\S+")
 EXCLUDING_SIGNS: Final = ("-", "!", "\u2212", "\u2013")
 _SIGN: Final = re.compile(r"[-!\u2212\u2013](?=[^\s!\u2212\u2013-])")
 _NOT: Final = re.compile(r"NOT\s+(?!(?:OR|AND|\|\|?|&&)(?:\s|$))(?=[^\s)])")
-_OPERATOR_WORD: Final = re.compile(r"\b(?:NOT|OR|AND)\b")
+OPERATOR_WORDS: Final = ("NOT", "OR", "AND")
+_OPERATOR_WORD: Final = re.compile(rf"\b(?:{'|'.join(OPERATOR_WORDS)})\b")
 _UNSETTLED: Final = re.compile(r'"[^"]*"?|(?<!\S)(?:NOT|\|\|?)(?!\S)')
 # Not as in `I do NOT agree`.
 _BEFORE_NO_OPERATOR: Final = STOP_WORDS - {"and", "but", "or"}

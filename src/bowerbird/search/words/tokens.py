@@ -9,17 +9,20 @@ from collections.abc import Sequence
 from operator import add
 from typing import Final
 
-from bowerbird.model.words import GAP
+from bowerbird.model.words import GAP, TITLE, UNCOUNTED_END
+from bowerbird.search.words import addresses as linked
+from bowerbird.search.words import compounds, sounds
 from bowerbird.search.words.index_forms import other_tokens
 from bowerbird.search.words.languages import language_of_words
 from bowerbird.search.words.latin_languages import MAX_WORDS
 from bowerbird.search.words.token_folding import MAX_TOKEN_CHARACTERS, UNSPACED, fold
 
 # The form of this token text. Raise it with every change of the tokens: a job then writes the words
-# of older posts again, and only posts of the current form are counted. The number is also in
-# storage/sql/words (word_counts.*.sql, word_reads.sqlite.sql) and in the partial index
-# bookmark_uncounted, which a migration must create again.
-INDEX_FORM: Final = 2
+# of older posts again. The number is also in storage/sql/words/word_counts.*.sql and in the partial
+# index bookmark_reworded, which a migration must create again.
+INDEX_FORM: Final = 3
+# Posts from this form on are counted: their counted tokens are the same.
+COUNTED_FORM: Final = 2
 
 # A tsvector has at most 16,383 positions, 255 positions per lexeme, and 1 MB.
 MAX_TOKENS: Final = 16_000
@@ -27,6 +30,10 @@ MAX_OCCURRENCES: Final = 255
 MAX_CHARACTERS: Final = 200_000
 # Their positions do not matter, so they may be beyond the last position of a tsvector.
 MAX_OTHER_TOKENS: Final = 8_000
+# These come before the words, because the parts of an address are a phrase.
+MAX_UNCOUNTED_TOKENS: Final = 320
+_MAX_TITLES, _MAX_TITLE_TOKENS = 4, 24
+_MARKED: Final = MAX_TOKEN_CHARACTERS - 1
 
 # The sigil comes before the look-behind, so that the scan can jump from sigil to sigil.
 SIGIL_WORD: Final = re.compile("[#@](?<![^ ].)[^ #@]+")
@@ -34,19 +41,25 @@ _HANDLE: Final = re.compile(f"@[A-Za-z0-9_]{{1,{MAX_TOKEN_CHARACTERS - 1}}}")
 _BETWEEN_FIELDS: Final = f"\n{GAP}\n"
 _UNSPACED: Final = re.compile(f"[{UNSPACED}]")
 _RUN: Final = re.compile(f"[{UNSPACED}]+|[^ {UNSPACED}]+")
+_OTHER_SCRIPT: Final = re.compile("[\u0386-\u03ab\u0400-\u042f\u0490]")
 
 
-def index_text(texts: Sequence[str], names: Sequence[str] = ()) -> str:
+def index_text(
+    texts: Sequence[str],
+    names: Sequence[str] = (),
+    addresses: Sequence[str] = (),
+    titles: Sequence[str] = (),
+) -> str:
     """The tokens of all fields, joined by spaces. Pass short texts first: the end may be cut.
 
     After a gap come other forms of the words, which no phrase matches. Names, handles and domains
     do not show the language of the texts.
     """
     fields = [*names, *texts]
-    found = _joined_tokens(fields, len(names))
-    tokens, first_of_texts = _tokens(fields, len(names)) if found is None else found
+    joined = _joined_tokens(fields, len(names))
+    tokens, first_of_texts = joined or _tokens(fields, len(names))
     if not tokens:
-        return ""
+        return _with_uncounted("", _marked_fields(addresses, titles))
     language = language_of_words(tokens[first_of_texts : first_of_texts + MAX_WORDS], texts)
     if len(tokens) > MAX_TOKENS:
         tokens = tokens[:MAX_TOKENS]
@@ -55,9 +68,41 @@ def index_text(texts: Sequence[str], names: Sequence[str] = ()) -> str:
     text = " ".join(written)
     if others:
         text = f"{text} {GAP} {' '.join(others)}"
-    if len(text) <= MAX_CHARACTERS:
+    if len(text) > MAX_CHARACTERS:
+        text = text[:MAX_CHARACTERS].rpartition(" ")[0].removesuffix(f" {GAP}")
+    found = _marked_fields(addresses, titles) + _parts_and_sounds(
+        # Tokens of all fields together have no hashtag.
+        fields,
+        tokens,
+        language,
+        has_hashtags=joined is None and "#" in "".join(fields),
+    )
+    return _with_uncounted(text, found)
+
+
+def _with_uncounted(text: str, tokens: list[str]) -> str:
+    if not tokens:
         return text
-    return text[:MAX_CHARACTERS].rpartition(" ")[0].removesuffix(f" {GAP}")
+    return f"{' '.join(tokens[:MAX_UNCOUNTED_TOKENS])} {UNCOUNTED_END} {text}"
+
+
+def _marked_fields(addresses: Sequence[str], titles: Sequence[str]) -> list[str]:
+    """The parts of addresses, and the words of titles. Each field is a phrase."""
+    found = linked.tokens_of(addresses) if addresses else []
+    for title in titles[:_MAX_TITLES]:
+        found += [GAP, *(TITLE + word[:_MARKED] for word in words(title)[:_MAX_TITLE_TOKENS])]
+    return found
+
+
+def _parts_and_sounds(
+    fields: Sequence[str], tokens: Sequence[str], language: str, *, has_hashtags: bool
+) -> list[str]:
+    """Parts of compounds, and how names of other scripts sound."""
+    found = compounds.tokens_of(tokens, language, has_hashtags=has_hashtags)
+    for field in fields:
+        if not field.isascii() and _OTHER_SCRIPT.search(field):
+            found += sounds.tokens_of(field)
+    return found
 
 
 def _tokens(fields: Sequence[str], names: int) -> tuple[list[str], int]:

@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import Final
 
 from bowerbird.model.words import OTHER_FORM, STEM, STEM_WEIGHT, Form, normalized
-from bowerbird.search.words import spellings, tokens
+from bowerbird.search.words import abbreviations, addresses, sounds, spellings, tokens
+from bowerbird.search.words import compounds as compound_words
 from bowerbird.search.words.stems import possible_stems
 from bowerbird.search.words.token_folding import fold
 from bowerbird.search.words.word_parts import (
@@ -23,6 +25,7 @@ from bowerbird.search.words.word_parts import (
 MAX_FORMS: Final = 24
 _MAX_CHARACTERS: Final = 64
 MIN_PREFIX_LETTERS: Final = 2
+_MANY_NUMBERS: Final = 3
 _EDGES: Final = " \t\n\"'`()[]{}<>,;:!?\u2026\u201c\u201d\u201e\u2018\u2019\u00ab\u00bb*"
 # An article or pronoun without its vowel: l'avion, qu'elle, dell'arte.
 _ELISION: Final = re.compile("(?:[cdjlmnst]|qu|un|[a-z]*ll)['\u2019](?=\\w\\w)", re.IGNORECASE)
@@ -48,6 +51,12 @@ def others_of(text: str) -> tuple[Form, ...]:
     """The forms of a word as it was typed. The first ones matter most; none is the word itself."""
     if len(text) > _MAX_CHARACTERS or "://" in text:
         return ()
+    if in_addresses := addresses.forms_of_part(text):
+        return (*_others(text), *in_addresses)
+    return _others(text)
+
+
+def _others(text: str) -> tuple[Form, ...]:
     if own := own_word(text):
         return (Form((own[0].removeprefix(OTHER_FORM),)),)
     written = tuple(tokens.words(text))
@@ -75,6 +84,7 @@ def _forms(text: str, written: tuple[str, ...]) -> Iterator[Form]:
         # Most words: there is nothing to join or to split.
         yield from _of_spellings(text)
         yield from _of_stems(text)
+        yield from _of_parts(text.lower())
         return
     found = list(compounds(text))
     if len(found) != 1:
@@ -87,11 +97,25 @@ def _forms(text: str, written: tuple[str, ...]) -> Iterator[Form]:
         yield from _of_spellings(word)
     for phrase in _phrases(compound):
         yield Form(phrase)
-        # The parts of a longer name are in the index too, without an order.
-        yield Form(tuple(OTHER_FORM + part for part in phrase), is_phrase=False)
+        yield from _without_order(phrase)
     yield from _of_syllables(written)
     for word in words:
         yield from _of_stems(word)
+    tokens_of_words = dict.fromkeys(tokens.words(word)[0] for word in words)
+    yield from chain.from_iterable(map(_of_parts, tokens_of_words))
+
+
+def _of_parts(token: str) -> Iterator[Form]:
+    """Abbreviations, other scripts, and compounds that have the word."""
+    yield from abbreviations.forms_of(token)
+    yield from sounds.forms_of(token)
+    yield from compound_words.forms_of(token)
+
+
+def _without_order(phrase: tuple[str, ...]) -> Iterator[Form]:
+    """The index has the parts of a longer name too. The order of those of a version matters."""
+    if sum(map(str.isdigit, phrase)) < _MANY_NUMBERS:
+        yield Form(tuple(OTHER_FORM + part for part in phrase), is_phrase=False)
 
 
 def _words(compound: Compound, written: tuple[str, ...]) -> list[str]:

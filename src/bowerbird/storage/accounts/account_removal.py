@@ -6,7 +6,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from bowerbird.model.accounts import Account
-from bowerbird.model.bookmarks import bookmark_json
+from bowerbird.model.bookmarks import UPDATED, bookmark_json
 from bowerbird.storage.database import (
     LAST_NUMBER,
     Database,
@@ -23,8 +23,11 @@ class AccountExportStore:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._sql = database.queries("account_export")
-        content = database.queries("bookmarks")["content"]
-        self._bookmarks = self._sql["bookmarks"].format(content=content)
+        parts = database.queries("bookmarks")
+        updated = [text.hex() for text in UPDATED]
+        self._bookmarks = self._sql["bookmarks"].format(
+            content=parts["content"], rendered=parts["rendered"].format(updated=updated)
+        )
 
     async def labels(self, account: Account) -> Sequence[Row]:
         """(id, name, metadata as JSON, bookmarks, created at, colour) of each label, by name."""
@@ -72,10 +75,12 @@ _FIRST: Final = (
     "delete_keys",
     "delete_devices",
     "delete_connections",
+    "delete_webhooks",
     "delete_sessions",
     "delete_passkeys",
     "delete_identities",
     "delete_links",
+    "delete_shares",
     "delete_activity",
     "delete_calls",
     "delete_daily_uses",
@@ -95,7 +100,7 @@ _OTHERS: Final = (
     *("some_source_folders", "some_file_imports", "some_replaced", "some_unindexed"),
     *("some_word_counts", "some_word_changes", "some_vector_parts"),
     *("some_bulk_changes", "some_bulk_parts", "some_bulk_posts"),
-    *("some_bare_links", "some_events"),
+    *("some_bare_links", "some_events", "some_deliveries"),
     *("some_media_links", "some_media_posts", "some_media_sources", "some_media_files"),
 )
 # Includes _FIRST again: a server may have written calls that it had counted in memory.
@@ -132,6 +137,7 @@ _LAST: Final = (
     "delete_vector_stores",
     "delete_bare_links",
     "delete_events",
+    "delete_deliveries",
     "delete_media_links",
     "delete_media_posts",
     "delete_media_sources",

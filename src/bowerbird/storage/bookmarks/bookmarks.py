@@ -1,8 +1,8 @@
 """Reads bookmarks. A page is ready-made JSON bytes: no object is built per post."""
 
 from array import array
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -13,6 +13,7 @@ from bowerbird.model.bookmarks import (
     FLAGS,
     TAGS,
     UNTAGGED,
+    UPDATED,
     bookmark_json,
     join_bookmarks,
     scored_json,
@@ -42,6 +43,7 @@ LONGEST_LIST: Final = 100
 # As hexadecimal digits: a colon in JSON would be parsed as the start of a parameter.
 _CLOSINGS: Final[dict[str, Any]] = {
     "tags": TAGS.hex(),
+    "updated": [text.hex() for text in UPDATED],
     "flags": [closing.hex() for closing in FLAGS],
     "untagged": [closing.hex() for closing in UNTAGGED],
 }
@@ -63,6 +65,15 @@ class Page(Struct, frozen=True):
     body: bytes
     count: int
     end: After | None
+
+
+class Print(NamedTuple):
+    """What shows whether a bookmark is a copy (model/traits.py), and its place in the order."""
+
+    number: int
+    sort_index: int
+    text: int | None
+    links: int | None
 
 
 class BookmarkStore:
@@ -123,7 +134,7 @@ class BookmarkStore:
     async def thread(self, account: Account, first_id: str, limit: int) -> tuple[bytes, int]:
         """The saved posts of a thread, by the id of its first post, and how many they are."""
         values = {"account_id": account.account_id, "thread": first_id, "limit": limit}
-        rows = await self._database.rows(self._statement("thread"), values)
+        rows = await self._database.lists(account).rows(self._statement("thread"), values)
         return await self.contents(account, [row[0] for row in rows])
 
     async def strands(
@@ -143,7 +154,7 @@ class BookmarkStore:
         values |= {"threads": self._database.text_list(threads), "limit": limit}
         # A first post that is not known to start a thread does not say that it belongs to one.
         values["starts"] = media.BITS["thread"]
-        return await self._database.slow_rows(
+        return await self._database.lists(account).slow_rows(
             self._statement("strands", *fragments, sort=sort), values
         )
 
@@ -171,7 +182,9 @@ class BookmarkStore:
     async def number_text(self, account: Account, filter: BookmarkFilter) -> str | None:
         """The numbers of all matches, separated by commas: one text is the fastest to transfer."""
         fragments, values = narrowing(self._database, account, filter)
-        rows = await self._database.slow_rows(self._statement("number_text", *fragments), values)
+        rows = await self._database.lists(account).slow_rows(
+            self._statement("number_text", *fragments), values
+        )
         text: str | None = rows[0][0]
         return text
 
@@ -182,7 +195,7 @@ class BookmarkStore:
             "numbers": self._database.number_list(numbers),
         }
         sql = self._statement("in_order", sort=sort)
-        return [row[0] for row in await self._database.slow_rows(sql, values)]
+        return [row[0] for row in await self._database.lists(account).slow_rows(sql, values)]
 
     async def first(
         self, account: Account, filter: BookmarkFilter, limit: int, sort: Sort = _DEFAULT
@@ -191,12 +204,26 @@ class BookmarkStore:
         read = ListRead(filter, sort, None, limit)
         return [number for _, number in await self._keys(account, read)]
 
+    async def prints(self, account: Account, numbers: Sequence[int]) -> list[Print]:
+        """What shows that these bookmarks are copies, in any order."""
+        values = {
+            "account_id": account.account_id,
+            "numbers": self._database.number_list(numbers),
+        }
+        read = self._database.slow_rows if len(numbers) > LONGEST_LIST else self._database.rows
+        rows = await read(self._sql["prints"], values) if numbers else ()
+        return [Print(*row) for row in rows]
+
     async def contents(
-        self, account: Account, numbers: Sequence[int], scores: Sequence[float] = ()
+        self,
+        account: Account,
+        numbers: Sequence[int],
+        scores: Sequence[float] = (),
+        copies: Mapping[int, int] | None = None,
     ) -> tuple[bytes, int]:
         """The bookmarks with these numbers, in the given order, and how many of them exist.
 
-        `scores`: one per number, to be shown with it.
+        `scores`: one per number, to be shown with it. `copies`: how many posts some stand for.
         """
         if not numbers:
             return b"", 0
@@ -205,13 +232,17 @@ class BookmarkStore:
             "numbers": self._database.number_list(numbers),
             **place_values(account),
         }
-        read = self._database.slow_rows if len(numbers) > LONGEST_LIST else self._database.rows
+        lists = self._database.lists(account)
+        read = lists.slow_rows if len(numbers) > LONGEST_LIST else lists.rows
         rows = await read(self._statement("contents"), values)
         found = {row[3]: row for row in rows}
         if scores:
             scored = zip(numbers, scores, strict=True)
+            copies = copies or {}
             shown = [
-                scored_json(found[number], score) for number, score in scored if number in found
+                scored_json(found[number], score, copies.get(number, 1))
+                for number, score in scored
+                if number in found
             ]
             return b",".join(shown), len(found)
         return join_bookmarks(found[number] for number in numbers if number in found), len(found)
@@ -319,7 +350,8 @@ class BookmarkStore:
         if filter.archived_only:
             has_index = not filter.unread_only and not filter.hide_archived
         is_bounded = sort.field == "sort_index" and has_index
-        read = self._database.rows if is_bounded else self._database.slow_rows
+        lists = self._database.lists(account)
+        read = lists.rows if is_bounded else lists.slow_rows
         rows = sorted(await read(sql, values), key=lambda row: row[0])
         _, body, count, _ = rows[0]
         # If there is a second key, it starts the next page, and the first key ends this page.
@@ -343,9 +375,10 @@ class BookmarkStore:
         self, account: Account, sql: str, values: dict[str, Any], of_many: str = ""
     ) -> Sequence[Row]:
         queries = queries_in(values)
+        lists = self._database.lists(account)
         if not queries:
-            return await self._database.slow_rows(sql, values)
-        return await self._database.word_rows(WordRead(sql, values, account, queries, of_many))
+            return await lists.slow_rows(sql, values)
+        return await lists.word_rows(WordRead(sql, values, account, queries, of_many))
 
     def _ordered(self, name: str, account: Account, read: ListRead) -> tuple[str, dict[str, Any]]:
         fragments, values = narrowing(self._database, account, read.filter)
@@ -378,11 +411,13 @@ class BookmarkStore:
         conditions = [FRAGMENTS.get(f) or self._sql.get(f"filter_{f}", f) for f in fragments]
         if has_number is not None:
             conditions.append(_AFTER[sort.descending, has_number].format(sort=column))
-        piece = self._sql["piece"].format(state=self._sql["state"], **_CLOSINGS)
+        rendered = self._sql["rendered"].format(**_CLOSINGS)
+        piece = self._sql["piece"].format(state=self._sql["state"], rendered=rendered, **_CLOSINGS)
         direction = "DESC" if sort.descending else "ASC"
         return self._sql[name].format(
             content=self._sql["content"],
             state=self._sql["state"],
+            rendered=rendered,
             piece=piece,
             joined=self._sql["joined"].format(direction=direction),
             filters=" AND ".join(conditions) or "TRUE",

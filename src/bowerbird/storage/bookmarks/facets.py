@@ -56,7 +56,7 @@ class FacetStore:
             "numbers": self._database.number_list(numbers),
             **place_values(account),
         }
-        rows = await self._database.slow_rows(self._sql["numbered"], values)
+        rows = await self._database.lists(account).slow_rows(self._sql["numbered"], values)
         return {row[0]: row[1] for row in rows}
 
     async def _rows(
@@ -66,7 +66,7 @@ class FacetStore:
         conditions = [FRAGMENTS.get(f) or self._filters.get(f"filter_{f}", f) for f in fragments]
         matching = " AND ".join(conditions) or "TRUE"
         sql = self._sql[name].format(filters=matching, media=_MEDIA, networks=networks.BITS)
-        return await self._database.slow_rows(sql, {**values, **more})
+        return await self._database.lists(account).slow_rows(sql, {**values, **more})
 
 
 # After every text that starts with the one before it.

@@ -11,7 +11,7 @@ from typing import Any, Final
 from bowerbird.model import media, networks, traits
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
-from bowerbird.model.instants import UNKNOWN
+from bowerbird.model.instants import UNKNOWN, without_offset
 from bowerbird.model.languages import code_of
 from bowerbird.model.words import (
     ALL,
@@ -52,6 +52,9 @@ BY_AUTHOR: Final = (
     "SELECT a.number FROM bookmark AS a WHERE a.account_id = :account_id AND a.author_key = {}"
     " UNION SELECT a.number FROM bookmark AS a"
     " WHERE a.account_id = :account_id AND a.author_name_key = {}"
+)
+_WITH_ID: Final = (
+    "SELECT a.number FROM bookmark AS a WHERE a.account_id = :account_id AND a.post_id = {}"
 )
 # The names of the parameters that are queries for the word index.
 WORDS_PREFIX: Final = "part_words_"
@@ -123,8 +126,13 @@ class QueryConditions:
         plain = Term(term.tokens, is_prefix=term.is_prefix, forms=term.forms)
         wanted = self._database.match(WordQuery((plain,))).wanted
         assert wanted is not None
-        labels = self._named(self._database.number_list(term.label_ids), "labels")
-        return f"{self._words(wanted)} UNION {self._sql['posts_with_labels'].format(labels=labels)}"
+        found = [self._words(wanted)]
+        if term.label_ids:
+            labels = self._named(self._database.number_list(term.label_ids), "labels")
+            found.append(self._sql["posts_with_labels"].format(labels=labels))
+        if term.post_id:
+            found.append(_WITH_ID.format(self._named(term.post_id)))
+        return " UNION ".join(found)
 
     def _words(self, expression: str) -> str:
         return self._sql["posts_with_words"].format(words=self._named(expression, "words"))
@@ -225,6 +233,7 @@ FRAGMENTS: Final[dict[str, str]] = {
     "posted_to": "b.posted_at < :posted_to AND b.posted_at <> :unknown",
     "bookmarked_from": "b.bookmarked_at > :bookmarked_from",
     "bookmarked_to": "b.bookmarked_at < :bookmarked_to",
+    "updated_since": "b.updated_at >= :updated_since",
     "import_run": (
         "b.number IN (SELECT c.number FROM import_run AS r"
         " JOIN import_change AS c ON c.account_id = r.account_id AND c.run = r.number"
@@ -235,9 +244,11 @@ FRAGMENTS: Final[dict[str, str]] = {
 
 
 _WORDS: Final = ("wanted", "unwanted")
-_DATES: Final = ("posted_from", "posted_to", "bookmarked_from", "bookmarked_to")
+_DATES: Final = ("posted_from", "posted_to", "bookmarked_from", "bookmarked_to", "updated_since")
 # The same, but SQLite does not start with an index of the dates: a plus sign hides the column.
 FRAGMENTS.update({f"walked_{name}": FRAGMENTS[name].replace("b.", "+b.") for name in _DATES})
+# A text has no plus sign on PostgreSQL, where a test reads this too.
+FRAGMENTS["walked_updated_since"] = "b.updated_at || '' >= :updated_since"
 # A list of one or of several.
 _LANGUAGES: Final = ("language", "languages")
 _OTHER_TEXTS: Final = {
@@ -265,6 +276,8 @@ def narrowing(
     for name in fragments:
         values[name] = getattr(filter, name)
     values["unknown"] = UNKNOWN
+    if filter.updated_since is not None:
+        values["updated_since"] = without_offset(filter.updated_since)
     for name, more in _names(database, filter).items():
         fragments.append(name)
         values |= more

@@ -39,7 +39,7 @@ _WALKED_PAST: Final = 700
 _WINDOWS: Final = 8
 
 # The filters whose posts an index has.
-_LISTED: Final = ("author", "tag", "labels", "annotated", "linked")
+_LISTED: Final = ("author", "tag", "labels", "annotated", "linked", "post_ids")
 # The columns of dates, by the name of their order.
 _DATES: Final = {"posted_at": "posted", "created_at": "bookmarked"}
 
@@ -104,6 +104,7 @@ class ListRead(Struct, frozen=True):
     def _is_dated(self) -> bool:
         """Whether the filter has dates, and an index has another order than these."""
         dates = [what for what in _DATES.values() if self._has_bound(what)]
+        dates += [] if self.filter.updated_since is None else ["updated"]
         is_indexed = SORT_FIELDS[self.sort.field].is_indexed
         return bool(dates) and is_indexed and _DATES.get(self.sort.field) not in dates
 

@@ -6,7 +6,9 @@ from typing import Any
 import msgspec
 
 from bowerbird.model.labels import Bucket, DeletedView, Query, View, ViewSort
-from bowerbird.storage.database import Reader, Row, Store, Transaction
+from bowerbird.model.shares import Shared
+from bowerbird.storage.database import Database, Reader, Row, Store, Transaction
+from bowerbird.storage.shares import ShareStore
 
 _query = msgspec.json.Decoder(Query).decode
 _sort = msgspec.json.Decoder(ViewSort | None).decode
@@ -18,6 +20,10 @@ class ViewStore(Store):
     resource = "views"
     fragments = ("columns",)
 
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self._shares = ShareStore(database)
+
     async def all(self, account_id: int) -> list[View]:
         return [_view(row) for row in await self._read("all", account_id=account_id)]
 
@@ -26,7 +32,10 @@ class ViewStore(Store):
         return [_view(row) for row in await self._read("pinned", **values)]
 
     async def by_slug(self, account_id: int, slug: str) -> View | None:
-        rows = await self._read("by_slug", account_id=account_id, slug=slug)
+        return await self.by_slug_within(self._database, account_id, slug)
+
+    async def by_slug_within(self, reader: Reader, account_id: int, slug: str) -> View | None:
+        rows = await self._rows(reader, "by_slug", account_id=account_id, slug=slug)
         return _view(rows[0]) if rows else None
 
     async def all_within(self, reader: Reader, account_id: int) -> dict[str, View]:
@@ -52,7 +61,9 @@ class ViewStore(Store):
             await transaction.run_many(self._sql["place"], values)
 
     async def delete(self, transaction: Transaction, account_id: int, slug: str) -> None:
+        """Its sharing ends with it."""
         await self._run(transaction, "delete", account_id=account_id, slug=slug)
+        await self._shares.end(transaction, account_id, Shared.VIEW, slug)
 
     async def keep_deleted(
         self, transaction: Transaction, account_id: int, view: View, now: int

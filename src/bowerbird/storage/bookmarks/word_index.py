@@ -49,7 +49,7 @@ class WordIndex:
             "queries": self._database.text_list(unlike),
             **place_values(account),
         }
-        rows = await self._database.slow_rows(self._sql["holders"], values)
+        rows = await self._database.lists(account).slow_rows(self._sql["holders"], values)
         found = {unlike[position]: numbers or "" for position, numbers in rows}
         return [found.get(text, "") for text in texts]
 
@@ -76,7 +76,7 @@ class WordIndex:
             "last": max(numbers),
             **place_values(account),
         }
-        rows = await self._database.slow_rows(self._sql["occurrences"], values)
+        rows = await self._database.lists(account).slow_rows(self._sql["occurrences"], values)
         counted = [
             _from_fts5(row) if isinstance(row[1], bytes) else _from_ranks(row) for row in rows
         ]

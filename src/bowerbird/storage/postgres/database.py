@@ -7,15 +7,17 @@ import asyncio
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
-from typing import Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 import asyncpg
 from msgspec import Struct
 
 from bowerbird import errors
+from bowerbird.model.accounts import Account
 from bowerbird.model.words import Match, WordQuery
 from bowerbird.storage import migrations, queries
 from bowerbird.storage.database import (
+    Lists,
     LockTimeoutError,
     Row,
     Transaction,
@@ -25,6 +27,9 @@ from bowerbird.storage.database import (
 )
 from bowerbird.storage.fair_queue import IN_BACKGROUND, Bounds, FairQueue, Owner
 from bowerbird.storage.queries import counting_in_tsquery, for_tsquery, vector_text
+
+if TYPE_CHECKING:
+    from bowerbird.storage.postgres.replica import Replica
 
 AWAY: Final = (
     OSError,
@@ -107,6 +112,8 @@ _WAITING: Final = 1_000
 _LEAST_ACQUIRE_S: Final = 0.1
 # The server stops a slow statement itself; only a server that does not answer exceeds this.
 _ANSWER_MARGIN_S: Final = 0.5
+# Per connection.
+_STATEMENTS: Final = 100
 
 
 class Limits(Struct, frozen=True):
@@ -127,9 +134,15 @@ class Limits(Struct, frozen=True):
 class PostgresDatabase:
     dialect: Final = "postgres"
 
-    def __init__(self, pool: "asyncpg.Pool[asyncpg.Record]", limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        pool: "asyncpg.Pool[asyncpg.Record]",
+        limits: Limits | None = None,
+        replica: "Replica | None" = None,
+    ) -> None:
         """`limits` are those that the pool was opened with."""
         self._pool = pool
+        self._replica = replica
         self._limits = limits or Limits()
         size = pool.get_max_size()
         # No account takes every connection, whatever it reads and writes.
@@ -175,6 +188,9 @@ class PostgresDatabase:
     def text_list(self, texts: Sequence[str]) -> Sequence[str]:
         return texts
 
+    def lists(self, account: Account) -> Lists:
+        return self if self._replica is None else self._replica.lists(account, self)
+
     @observed()
     async def rows(self, sql: str, values: Values) -> Sequence[Row]:
         if not self._fits:
@@ -210,32 +226,33 @@ class PostgresDatabase:
         return task.result()
 
     async def _read(self, sql: str, values: Values, deadline: float) -> Sequence[Row]:
-        text, arguments = _numbered(sql, values)
-        owner = values.get("account_id")
         try:
-            return await self._fetch(text, arguments, owner, deadline)
+            return await self._fetch(sql, values, deadline)
         except asyncpg.DataError:
             # asyncpg derives this from InterfaceError, but an invalid argument is our own bug.
             raise
         except CUT:
-            return await self._read_again(text, arguments, owner)
+            return await self._read_again(sql, values)
         except AWAY as error:
             raise refused_read(error) from error
 
-    async def _read_again(self, text: str, arguments: Sequence[Any], owner: Owner) -> Sequence[Row]:
+    async def _read_again(self, sql: str, values: Values) -> Sequence[Row]:
         # The server ended a pooled connection, and likely others too; a new one may work.
         await self._pool.expire_connections()
         try:
-            return await self._fetch(text, arguments, owner, self._deadline())
+            return await self._fetch(sql, values, self._deadline())
         except AWAY as error:
             raise refused_read(error) from error
 
-    async def _fetch(
-        self, text: str, arguments: Sequence[Any], owner: Owner, deadline: float
-    ) -> Sequence[Row]:
-        async with self._connection(owner, deadline) as connection:
+    async def _fetch(self, sql: str, values: Values, deadline: float) -> Sequence[Row]:
+        text, arguments = _numbered(sql, values)
+        async with self._connection(values.get("account_id"), deadline) as connection:
+            await self._prepare(connection, values)
             # A record reads like a tuple, though its type does not say so.
             return cast("Sequence[Row]", await connection.fetch(text, *arguments))
+
+    async def _prepare(self, connection: Any, values: Values) -> None:
+        """Called before each read, with the connection that it will use."""
 
     @observed("transaction")
     async def write(
@@ -249,7 +266,11 @@ class PostgresDatabase:
             await self.require_ready()
         deadline = None if is_continuing else self._deadline()
         async with self._writes.slot(account_id, self._limits.wait_s, in_background=is_continuing):
-            return await self._write(work, account_id, deadline)
+            try:
+                return await self._write(work, account_id, deadline)
+            finally:
+                if self._replica is not None:
+                    self._replica.note_write(account_id)
 
     async def _write(
         self, work: Callable[[Transaction], Awaitable[T]], owner: Owner, deadline: float | None
@@ -328,12 +349,14 @@ class PostgresDatabase:
         # The server then stops their statements, so that closing does not wait for them.
         for fetch in self._slow_fetches:
             fetch.cancel()
+        if self._replica is not None:
+            await self._replica.close()
         # A server that does not answer must not delay a stop; the pool then drops connections.
         with suppress(TimeoutError):
             await asyncio.wait_for(self._pool.close(), self._limits.wait_s)
 
 
-class _Connection(asyncpg.Connection):
+class Connection(asyncpg.Connection):
     async def close(self, *, timeout: float | None = None) -> None:  # noqa: ASYNC109 - as asyncpg has it
         """Does not fail if the connection is already lost: the pool closes such connections too."""
         try:
@@ -403,7 +426,12 @@ def _lock_timeout() -> Iterator[None]:
 
 
 async def open_pool(
-    url: str, connections: int, limits: Limits | None = None
+    url: str,
+    connections: int,
+    limits: Limits | None = None,
+    kind: type[Connection] = Connection,
+    *,
+    are_statements_named: bool = True,
 ) -> "asyncpg.Pool[asyncpg.Record]":
     """A pool that connects on first use, so that the service starts without the database."""
     limits = limits or Limits()
@@ -413,12 +441,16 @@ async def open_pool(
         max_size=connections,
         timeout=limits.wait_s,
         command_timeout=limits.answer_s,
-        connection_class=_Connection,
+        # Without a cache, the driver gives statements no names.
+        statement_cache_size=_STATEMENTS if are_statements_named else 0,
+        connection_class=kind,
         server_settings={
             "application_name": "bowerbird",
             "jit": "off",
             # Starting workers costs more than they save on a page.
             "max_parallel_workers_per_gather": "0",
+            # Our joins look each row up once, so remembering it only copies it.
+            "enable_memoize": "off",
             "lock_timeout": _milliseconds(limits.lock_s),
             "statement_timeout": _milliseconds(limits.statement_s),
         },

@@ -3,12 +3,13 @@
 import functools
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, Self, TypeVar
 
 import apsw
 import msgspec
 
 from bowerbird import errors
+from bowerbird.model.accounts import Account
 from bowerbird.model.words import Match, WordQuery
 from bowerbird.storage import migrations, private_files, queries
 from bowerbird.storage.database import Row, Transaction, Values, WordRead, observed
@@ -26,6 +27,9 @@ class SqliteDialect:
 
     def queries(self, resource: str) -> queries.Queries:
         return queries.load(resource, self.dialect)
+
+    def lists(self, account: Account) -> Self:  # noqa: ARG002 - SQLite has no replicas
+        return self
 
     def match(self, query: WordQuery) -> Match:
         return for_fts5(query)

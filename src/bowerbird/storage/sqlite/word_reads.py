@@ -17,6 +17,7 @@ from typing import Any, Final
 import apsw
 
 from bowerbird.model.accounts import Account
+from bowerbird.model.words import UNCOUNTED
 from bowerbird.storage.database import WordRead
 from bowerbird.storage.queries import FTS5, Queries
 
@@ -44,8 +45,8 @@ def _occurrences(api: apsw.FTS5ExtensionApi, *arguments: Any) -> bytes:
 
 
 # Not at the end of a phrase.
-_PREFIX: Final = re.compile(r'(?<! \+ )"([^"]*)" \*')
-_ANY_PREFIX: Final = '" *'
+# Counts do not have the tokens of compounds and addresses, and few posts have one.
+_PREFIX: Final = re.compile(rf'(?<! \+ )"([^"{"".join(UNCOUNTED)}][^"]*)" \*')
 # Matches nothing.
 _NOTHING: Final = '""'
 # How many posts all accounts have for each post of this one, until its words cost less than the
@@ -64,7 +65,7 @@ _LONGEST_WORD: Final = 64
 def rows(connection: apsw.Connection, sql: Queries, read: WordRead) -> list[Any]:
     """The rows of a statement that searches words, on a reader thread."""
     texts = [read.values[name] for name in read.queries]
-    if not any(_ANY_PREFIX in text for text in texts):
+    if not any(map(_PREFIX.search, texts)):
         return _rows(connection, _fastest(connection, sql, read), read.values)
     # The words of a prefix and their hits are of one state of the library.
     with connection:

@@ -9,6 +9,7 @@ from bowerbird.toolserver.tools import (
     bulk,
     changes,
     digests,
+    duplicates,
     exports,
     facets,
     imports,
@@ -26,6 +27,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
     *facets.TOOLS,
     *bulk.TOOLS,
     *changes.TOOLS,
+    *duplicates.TOOLS,
     *notes.TOOLS,
     *saving.TOOLS,
     *labels.TOOLS,
@@ -42,7 +44,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
 def published_files() -> dict[str, str]:
     """The text of each generated file by path: one per tool, and one for the stdio package."""
     files = {
-        f"spec/tools/{tool.name}.json": json.dumps(tool.published(), indent=2, ensure_ascii=False)
+        f"spec/tools/{tool.name}.json": json.dumps(tool.documented(), indent=2, ensure_ascii=False)
         + "\n"
         for tool in TOOLS
     }

@@ -1,6 +1,6 @@
 """The tools that list, create, change and delete rules."""
 
-from typing import Annotated, Final
+from typing import Annotated, ClassVar, Final
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -71,6 +71,9 @@ class CreateRuleArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 class UpdateRuleArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    # Accepted, but create_rule describes them: the list of tools has to stay short.
+    UNLISTED: ClassVar = ("name", "actions", "matches", "idempotency_key")
+
     rule_id: RuleId
     name: Name | UnsetType = UNSET
     is_on: IsOn | UnsetType = UNSET
@@ -142,7 +145,10 @@ CREATE: Final = Tool(
 UPDATE: Final = Tool(
     name="update_rule",
     title="Change a rule",
-    description="Changes a rule, its place, or whether it is on. Needs a paid plan.",
+    description=(
+        "Changes a rule's name or place, or turns it on or off. Takes actions and matches as "
+        "create_rule does. Needs a paid plan."
+    ),
     takes=UpdateRuleArguments,
     returns=ShownRule,
     hints=DESTROYS,

@@ -47,7 +47,7 @@ from bowerbird.wire.idempotency import Idempotency
 _FIELDS: Final = (
     *PostToSave.__struct_encode_fields__,
     *ImportRecord.__struct_encode_fields__,
-    *("text_length", "truncated", "next_offset", "score", "highlight"),
+    *("text_length", "truncated", "next_offset", "score", "copies", "highlight"),
 )
 _MEANT: Final = {
     "author": "author_username",
@@ -82,6 +82,8 @@ class PostArguments(Struct, frozen=True, kw_only=True):
 
 class SaveArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True):
     ITEMS: ClassVar = ITEMS
+    # Accepted in the shape of the API; agents have links.
+    UNLISTED: ClassVar = ("posts",)
 
     links: Links = None
     posts: Annotated[

@@ -19,7 +19,6 @@ from bowerbird.toolserver.tools.results import quoted_text
 
 Json = dict[str, Any]
 
-_OBJECT: Final[Json] = {"type": "object"}
 # What every client assumes anyway.
 _USUAL: Final = (("default", False), ("minimum", 0), ("minimum", 1), ("minItems", 1))
 _UNLISTED: Final = ("additionalProperties", "minLength", "maxLength", "pattern")
@@ -78,7 +77,7 @@ class Tool(Struct, frozen=True, kw_only=True):
         return names
 
     def published(self) -> Json:
-        """The tool as the protocol lists it and as spec/tools/ stores it."""
+        """The tool as the protocol lists it. Its result describes itself: see `documented`."""
         # Other names are not excluded, because older ones are accepted.
         required = {"required": self.required} if self.required else {}
         return {
@@ -90,9 +89,14 @@ class Tool(Struct, frozen=True, kw_only=True):
                 "properties": self.arguments,
                 **required,
             },
-            "outputSchema": _OBJECT,
             "annotations": self.hints.published(),
         }
+
+    def documented(self) -> Json:
+        """The tool as spec/tools/ stores it: also with the schema of its result."""
+        kinds = [kind for kind in (self.returns, self.returns_by_ids) if kind is not None]
+        results = [schemas.inline(kind, Form.RESULT) for kind in kinds]
+        return {**self.published(), "outputSchema": {"type": "object", "anyOf": results}}
 
 
 @cache

@@ -30,6 +30,11 @@ _ORDER: Final = {name: place for place, name in enumerate(NAMES)}
 _PLACE: Final = ("cursor", "sort_cursor")
 
 
+def sharing(**named: str) -> str:
+    """The page that shares a label by its name, or a view by its slug."""
+    return f"/sharing/new?{urlencode(named)}"
+
+
 class Address(Struct, frozen=True):
     """A list: its path and its parameters."""
 

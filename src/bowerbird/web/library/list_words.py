@@ -135,6 +135,7 @@ FILTERS: Final = {
     "posted_to": "posted before",
     "bookmarked_from": "saved after",
     "bookmarked_to": "saved before",
+    "updated_since": "changed since",
 }
 # A filter that no form offers, only a link.
 _IMPORT: Final = "import_run"

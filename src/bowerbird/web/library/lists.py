@@ -29,6 +29,7 @@ from bowerbird.web.library.addresses import (
     everything,
     of_view,
     returning,
+    sharing,
     view_of,
 )
 from bowerbird.web.library.changes import UNDO
@@ -372,6 +373,7 @@ class ListPages:
             "buckets": await self._buckets(account, view, address),
             "edit_url": f"/views/{quote(view.slug, safe='')}/edit" if view else "",
             "save_url": "" if view else list_words.save_url(query, address),
+            "share_url": _share_url(view, query, address),
             "density": density,
             "is_compact": density == COMPACT,
             "densities": [
@@ -457,3 +459,12 @@ def _density(visit: Visit) -> str:
 
 def _is_by_day(visit: Visit) -> bool:
     return visit.jar.read(visit.request.headers.get(b"cookie"), _DAYS_COOKIE) != _OFF
+
+
+def _share_url(view: View | None, query: ListQuery, address: Address) -> str:
+    """The page that shares the view or the label of a list, "" for other lists."""
+    if view is not None:
+        return sharing(view=view.slug)
+    others = address.changed(tag=None, is_unread_only=None, hide_archived=None, density=None)
+    is_label = query.tag and not others.url().partition("?")[2]
+    return sharing(label=query.tag or "") if is_label else ""

@@ -90,6 +90,7 @@ class PostParts:
         self._texts = texts
         self._dates = dates
         self._base_path = base_path
+        self._media_path = f"{base_path}/media/"
         self.by_author = by_author
         self._colours = colours
         self.star = star
@@ -309,6 +310,7 @@ class PostParts:
                 if not self._is_listed or name != star
             ],
             "star": star,
+            "copies": bookmark.get("copies", 0),
         }
 
     def _post(self, bookmark: Values, details: Values) -> Values:
@@ -343,7 +345,7 @@ class PostParts:
         """A picture with its kept image, if the page shows images and has it."""
         shown, url = picture(attachment), image_url(attachment)
         if video := kept_video(attachment, self.images or {}):
-            shown |= {"url": f"{self._base_path}/media/{video.media_id}", "is_kept": True}
+            shown |= {"url": f"{self._media_path}{video.media_id}", "is_kept": True}
         found = self._kept_file(url)
         if found or self.images is None or not url:
             return shown | (found or {})
@@ -357,7 +359,7 @@ class PostParts:
             key = url_key(url) if is_waiting else ""
             return shown | {"words": words, "is_waiting": is_waiting, "key": key}
         # Nothing moves by itself, and a still would have to be decoded.
-        src = f"{self._base_path}/media/{known.file.media_id}"
+        src = f"{self._media_path}{known.file.media_id}"
         return shown | {"kind": "Animation", "icon": "play", "url": src}
 
     def _kept_file(self, url: str) -> Values | None:
@@ -371,7 +373,7 @@ class PostParts:
         file = known and ((self._is_listed and known.small) or known.file)
         if not file or file.type == ANIMATED or file.is_video:
             return None
-        src = f"{self._base_path}/media/{file.media_id}"
+        src = f"{self._media_path}{file.media_id}"
         return {"src": src, "width": file.width, "height": file.height}
 
     def _author_url(self, handle: str) -> str:

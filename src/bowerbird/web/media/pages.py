@@ -1,6 +1,6 @@
 """/media/{media_id}, and whether images are kept and shown."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -8,7 +8,7 @@ from bowerbird.assembly import Services
 from bowerbird.library.media.kept import KeptImages
 from bowerbird.library.media.preferences import MediaState
 from bowerbird.model.accounts import Account
-from bowerbird.model.media import video_urls
+from bowerbird.model.media import KeptImage, video_urls
 from bowerbird.web.library.post_parts import ANIMATED, PostParts, urls_of
 from bowerbird.web.visits.formats import size_text
 from bowerbird.web.visits.pages import VisitPages
@@ -128,35 +128,9 @@ class _MediaPages:
 
     async def file(self, visit: Visit) -> Reply:
         """The file, or the part of it that a player asks for."""
-        account, kept = visit.signed_in.account, self._kept
-        image = await kept.find(account, visit.request.path_params["media_id"])
-        # Another content has another id.
-        tag = b'"%b"' % image.media_id.encode()
-        sent = visit.request.headers
-        try:
-            span = (
-                None
-                if sent.get(b"if-range", tag) != tag
-                else requested_range(sent.get(b"range"), image.bytes)
-            )
-        except NotSatisfiable:
-            return Reply(416, [(b"content-range", b"bytes */%d" % image.bytes)])
-        part = span or ByteRange(0, image.bytes)
-        headers = [
-            (b"content-type", image.type.encode()),
-            (b"content-length", b"%d" % (part.end - part.first)),
-            (b"accept-ranges", b"bytes"),
-            (b"etag", tag),
-            (b"content-security-policy", _VIDEO_POLICY if image.is_video else _POLICY),
-            *_HEADERS,
-        ]
-        if span is None:
-            return Reply(200, headers, stream=(await kept.open(account, image)).chunks)
-        headers.append(
-            (b"content-range", b"bytes %d-%d/%d" % (part.first, part.end - 1, image.bytes))
-        )
-        opened = await kept.open(account, image, part.first, part.end)
-        return Reply(206, headers, stream=opened.chunks)
+        account = visit.signed_in.account
+        image = await self._kept.find(account, visit.request.path_params["media_id"])
+        return await sent(self._kept, account, image, visit.request.headers, _HEADERS)
 
     async def arrivals(self, visit: Visit) -> Reply:
         """Which of the images that a page waits for are here, for a script."""
@@ -198,6 +172,40 @@ class _MediaPages:
         state = await self._preferences.state(visit.signed_in.account)
         job = {"id": "images", "done": state.kept, "total": state.total, "text": _progress(state)}
         return self._pages.json({"mark": _mark(state), "jobs": [job]})
+
+
+async def sent(
+    kept: KeptImages,
+    account: Account,
+    image: KeptImage,
+    asked: Mapping[bytes, bytes],
+    headers: Sequence[Header],
+) -> Reply:
+    """A file, or the part of it that a player asks for. `asked`: headers of the request."""
+    # Another content has another id.
+    tag = b'"%b"' % image.media_id.encode()
+    try:
+        span = (
+            None
+            if asked.get(b"if-range", tag) != tag
+            else requested_range(asked.get(b"range"), image.bytes)
+        )
+    except NotSatisfiable:
+        return Reply(416, [(b"content-range", b"bytes */%d" % image.bytes)])
+    part = span or ByteRange(0, image.bytes)
+    found = [
+        (b"content-type", image.type.encode()),
+        (b"content-length", b"%d" % (part.end - part.first)),
+        (b"accept-ranges", b"bytes"),
+        (b"etag", tag),
+        (b"content-security-policy", _VIDEO_POLICY if image.is_video else _POLICY),
+        *headers,
+    ]
+    if span is None:
+        return Reply(200, found, stream=(await kept.open(account, image)).chunks)
+    found.append((b"content-range", b"bytes %d-%d/%d" % (part.first, part.end - 1, image.bytes)))
+    opened = await kept.open(account, image, part.first, part.end)
+    return Reply(206, found, stream=opened.chunks)
 
 
 def _progress(state: MediaState) -> str:

@@ -8,11 +8,14 @@ from bowerbird.assembly import Services
 from bowerbird.errors import Refusal
 from bowerbird.library.accounts import accounts
 from bowerbird.library.accounts.accounts import AccountList
+from bowerbird.library.sharing.overview import PER_PAGE as SHARES_PER_PAGE
+from bowerbird.library.sharing.overview import ShareOverview
 from bowerbird.library.sign_in.one_time_links import Invitations
 from bowerbird.library.upkeep import overview
 from bowerbird.library.upkeep.overview import OpenJobs, Overview
 from bowerbird.model.accounts import Membership, Plan
 from bowerbird.model.jobs import OpenJob
+from bowerbird.model.shares import Share
 from bowerbird.model.vectors import ListedVectorStore
 from bowerbird.web.operator import rows
 from bowerbird.web.visits.pages import VisitPages
@@ -34,6 +37,17 @@ def of_job(job: OpenJob) -> str:
 
 def of_store(store: ListedVectorStore) -> str:
     return f"{store.account_id}-{store.model.hex()}"
+
+
+def of_share(share: Share) -> str:
+    return f"{share.created_at}-{share.share_id}"
+
+
+def share(text: str) -> tuple[int, str]:
+    first, rest = _parts(text)
+    if not (rest.isascii() and rest.isalnum()):
+        raise _unknown()
+    return first, rest
 
 
 def account(text: str) -> tuple[int, int]:
@@ -82,6 +96,8 @@ def routes(
         "/plan": page.change_plan,
         "/invitations": page.invite,
         "/invitations/withdraw": page.withdraw,
+        "/shares/stop": page.stop_share,
+        "/shares/allow": page.allow_share,
         "/jobs/retry": page.retry,
         "/jobs/cancel": page.cancel,
     }
@@ -104,6 +120,7 @@ class _OperatorPage:
         self._account_list = AccountList(database)
         self._invitations = Invitations(database, clock)
         self._open_jobs = OpenJobs(database, clock)
+        self._shares = ShareOverview(database, clock)
         self._overview = Overview(self._settings, database, clock)
         self._deprecations = deprecations
         self._pages = pages
@@ -126,6 +143,8 @@ class _OperatorPage:
             **await self._listed_accounts(visit),
             **await self._jobs(visit),
             **await self._stores(visit),
+            **await self._listed_shares(visit),
+            "is_sharing": self._settings.sharing == "on",
             "invitations": [rows.invitation(each, times) for each in await self._invitations.all()],
         }
         return self._pages.show(visit, "operator.html", status=status, **(values | more))
@@ -149,6 +168,14 @@ class _OperatorPage:
     async def withdraw(self, visit: Visit) -> Reply:
         change = self._invitations.withdraw(visit.form.get("invitation", ""))
         return await self._after(visit, change, "invitation-withdrawn", "invitations")
+
+    async def stop_share(self, visit: Visit) -> Reply:
+        change = self._shares.stop(visit.form.get("share", ""))
+        return await self._after(visit, change, "share-stopped", "shares")
+
+    async def allow_share(self, visit: Visit) -> Reply:
+        change = self._shares.stop(visit.form.get("share", ""), is_stopped=False)
+        return await self._after(visit, change, "share-allowed", "shares")
 
     async def retry(self, visit: Visit) -> Reply:
         change = self._open_jobs.retry(*_job(visit))
@@ -211,6 +238,16 @@ class _OperatorPage:
             "stores": [rows.store(each) for each in shown],
             "more_stores": of_store(shown[-1]) if len(found) > len(shown) else "",
             "is_first_stores": not after,
+        }
+
+    async def _listed_shares(self, visit: Visit) -> dict[str, Any]:
+        before, shares = visit.query.get("shares", ""), self._shares
+        found = await (shares.page(share(before)) if before else shares.page())
+        shown, times = found[:SHARES_PER_PAGE], visit.times
+        return {
+            "shares": [rows.share(each, shares.state(each), times) for each in shown],
+            "older_shares": of_share(shown[-1]) if len(found) > len(shown) else "",
+            "is_first_shares": not before,
         }
 
 

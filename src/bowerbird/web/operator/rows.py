@@ -5,10 +5,12 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from bowerbird import __version__
+from bowerbird.library.sharing.shares import PATH
 from bowerbird.library.upkeep.health import Mark, Result
 from bowerbird.library.upkeep.overview import State, UsedVersion
 from bowerbird.model.accounts import Membership, OneTimeLink
 from bowerbird.model.jobs import KIND_NAMES, JobState, OpenJob
+from bowerbird.model.shares import Audience, Share
 from bowerbird.model.vectors import ListedVectorStore
 from bowerbird.settings import Settings
 from bowerbird.web.visits.formats import Times
@@ -20,6 +22,11 @@ _STATES: Final = {
     JobState.PENDING: ("waiting", "hold"),
     JobState.PROCESSING: ("running", "busy"),
     JobState.FAILED: ("failed", "err"),
+}
+_AUDIENCES: Final = {
+    Audience.LINK: "with the link",
+    Audience.PUBLIC: "everybody",
+    Audience.FEED: "private feed",
 }
 _MEGABYTE: Final = 1_000_000
 _GIGABYTE: Final = 1_000_000_000
@@ -119,3 +126,19 @@ def _backup(state: State, settings: Settings, times: Times) -> str:
 def _size(count: int) -> str:
     unit, name = (_GIGABYTE, "GB") if count >= _GIGABYTE else (_MEGABYTE, "MB")
     return f"{count / unit:,.1f} {name}"
+
+
+def share(found: Share, state: str, times: Times) -> dict[str, Any]:
+    is_public = found.audience is Audience.PUBLIC
+    return {
+        "id": found.share_id,
+        "account": str(found.account_id),
+        # A secret address would open the list.
+        "path": f"{PATH}{found.address}" if is_public else "",
+        "audience": _AUDIENCES[found.audience],
+        "what": f"A {found.kind.value}",
+        "title": found.choices.title,
+        "state": state,
+        "is_stopped": found.is_stopped,
+        "created_at": times.day(found.created_at),
+    }

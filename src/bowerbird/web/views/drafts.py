@@ -47,6 +47,7 @@ LABELS: Final = {
     "media_type": "Type",
     "bookmarked_from": "Saved from",
     "bookmarked_to": "Saved until",
+    "updated_since": "Changed since",
     "posted_from": "Posted from",
     "posted_to": "Posted until",
     "is_unread_only": "Read and unread",

@@ -17,7 +17,7 @@ from msgspec import Struct
 from bowerbird import __version__
 from bowerbird.model.accounts import Account
 from bowerbird.wire.responses import envelope
-from bowerbird.wire.responses.replies import JSON, PRIVATE, Header, Reply, Unsettled
+from bowerbird.wire.responses.replies import JSON, PRIVATE, Finished, Reply, Unsettled
 
 # Smaller answers save too few bytes.
 LEAST_BYTES: Final = 1_024
@@ -88,7 +88,15 @@ class RequestTarget(Struct, frozen=True):
     ignored: tuple[str, ...] = ()
 
 
-Build = Callable[[], Awaitable[bytes | Unsettled]]
+Build = Callable[[], Awaitable[bytes | Unsettled | Finished]]
+
+
+class One(Struct, frozen=True):
+    """The answer with one resource, and the state of the resource for its ETag."""
+
+    body: bytes
+    state: bytes
+    is_settled: bool = True
 
 
 class AnswerCache:
@@ -102,19 +110,7 @@ class AnswerCache:
         self._answers: OrderedDict[_Key, Reply] = OrderedDict()
 
     async def answer(self, account: Account, target: RequestTarget, build: Build) -> Reply:
-        encoding = chosen(target.accept_encoding)
-        key = (
-            account.account_id,
-            account.epoch,
-            account.version,
-            account.plan,
-            target.path,
-            target.query_string,
-            encoding,
-            target.minute,
-            target.vectors,
-            target.ignored,
-        )
+        key = _key_of(account, target)
         if target.if_none_match is None:
             return await self._found(key, target, build)
         tag = _tag(key)
@@ -125,19 +121,48 @@ class AnswerCache:
             return Reply(304, [(b"etag", tag), *PRIVATE])
         return await self._found(key, target, build)
 
+    async def answer_one(
+        self,
+        account: Account,
+        target: RequestTarget,
+        build: Callable[[], Awaitable[One]],
+    ) -> Reply:
+        """One resource, whose ETag begins with its state (wire/preconditions.py)."""
+        key = _key_of(account, target)
+        reply = self._answers.get(key)
+        if reply is None:
+            built = await build()
+            body = built.body if self._finish is None else self._finish(built.body)
+            body = envelope.naming_ignored(body, target.ignored)
+            rest = hashlib.blake2b(key[6].encode() + body, digest_size=8).hexdigest()
+            tag = b'"%b.%b"' % (built.state, rest.encode())
+            reply = await _compressed_reply(_of_api(body, tag), key[6])
+            if built.is_settled:
+                self._store(key, reply)
+        else:
+            self._answers.move_to_end(key)
+        tag = next(value for name, value in reply.headers if name == b"etag")
+        if is_among(tag, target.if_none_match):
+            return Reply(304, [(b"etag", tag), *PRIVATE])
+        return reply
+
     async def _found(self, key: _Key, target: RequestTarget, build: Build) -> Reply:
         cached = self._answers.get(key)
         if cached is not None:
             self._answers.move_to_end(key)
             return cached
         built = await build()
+        if isinstance(built, Finished):
+            reply = await _compressed_reply(built, key[6])
+            self._store(key, reply)
+            return reply
         body = built.body if isinstance(built, Unsettled) else built
         if self._finish is not None:
             body = self._finish(body)
         if isinstance(built, Unsettled):
             return await self.uncached(target, body)
         body = envelope.naming_ignored(body, target.ignored)
-        reply = await _compressed_reply(body, _tag(key), key[6])
+        reply = await _compressed_reply(_of_api(body, _tag(key)), key[6])
         self._store(key, reply)
         return reply
 
@@ -150,7 +175,7 @@ class AnswerCache:
         )
         if is_among(tag, target.if_none_match):
             return Reply(304, [(b"etag", tag), *PRIVATE])
-        return await _compressed_reply(body, tag, encoding)
+        return await _compressed_reply(_of_api(body, tag), encoding)
 
     def _store(self, key: _Key, reply: Reply) -> None:
         size = _size(key, reply)
@@ -176,19 +201,38 @@ def _size(key: _Key, reply: Reply) -> int:
     return len(reply.body) + len(key[4]) + len(key[5]) + _ENTRY_BYTES
 
 
+def _key_of(account: Account, target: RequestTarget) -> _Key:
+    return (
+        account.account_id,
+        account.epoch,
+        account.version,
+        account.plan,
+        target.path,
+        target.query_string,
+        chosen(target.accept_encoding),
+        target.minute,
+        target.vectors,
+        target.ignored,
+    )
+
+
 def _tag(key: _Key) -> bytes:
     text = repr((__version__, key)).encode()
     return b'"%b"' % hashlib.blake2b(text, digest_size=16).hexdigest().encode()
 
 
-async def _compressed_reply(body: bytes, tag: bytes, encoding: str) -> Reply:
-    if len(body) < _LARGE:
-        return _reply(body, tag, encoding)
-    return await asyncio.to_thread(_reply, body, tag, encoding)
+def _of_api(body: bytes, tag: bytes) -> Finished:
+    return Finished(body, [JSON, (b"etag", tag), *PRIVATE])
 
 
-def _reply(body: bytes, tag: bytes, encoding: str) -> Reply:
-    headers: list[Header] = [JSON, (b"etag", tag), *PRIVATE]
+async def _compressed_reply(built: Finished, encoding: str) -> Reply:
+    if len(built.body) < _LARGE:
+        return _reply(built, encoding)
+    return await asyncio.to_thread(_reply, built, encoding)
+
+
+def _reply(built: Finished, encoding: str) -> Reply:
+    body, headers = built.body, list(built.headers)
     if encoding and len(body) >= LEAST_BYTES:
         body = compressed(body, encoding)
         headers.append((b"content-encoding", encoding.encode()))

@@ -49,6 +49,8 @@ class ListMeta(PageMeta, frozen=True, kw_only=True):
     misspelled."""
     vector_pending: int | UnsetType = UNSET
     """Number of bookmarks that a search by meaning cannot find yet, or only by an earlier text."""
+    not_found: Sequence[str] | UnsetType = UNSET
+    """The ids that the library does not have; absent unless ids is sent."""
 
 
 class ChangesMeta(QueryMeta, frozen=True, kw_only=True):
@@ -60,6 +62,17 @@ class ChangesMeta(QueryMeta, frozen=True, kw_only=True):
     """The page size that was used."""
     count: int
     """Number of events on this page."""
+
+
+class DuplicatesMeta(QueryMeta, frozen=True, kw_only=True):
+    next_cursor: str | None
+    """Send it as cursor to get the next page. null on the last page."""
+    limit: int
+    """The page size that was used, at most 50."""
+    count: int
+    """Number of groups on this page. It may have fewer than limit, and not be the last."""
+    hint: str | UnsetType = UNSET
+    """Set while posts of an earlier release wait until a job has looked at them."""
 
 
 class FacetMeta(QueryMeta, frozen=True, kw_only=True):
@@ -175,6 +188,7 @@ def page(found: BookmarkList) -> bytes | Unsettled:
         relaxed=found.is_relaxed or UNSET,
         did_you_mean=found.did_you_mean or UNSET,
         vector_pending=found.vector_pending or UNSET,
+        not_found=UNSET if found.not_found is None else found.not_found,
     )
     body = success_of_many(found.body, meta)
     return body if found.is_settled else Unsettled(body)

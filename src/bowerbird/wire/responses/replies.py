@@ -29,8 +29,9 @@ PREFLIGHT: Final[list[Header]] = [
     (
         b"access-control-allow-headers",
         (
-            b"Authorization, Content-Encoding, Content-Type, Idempotency-Key, If-None-Match, "
-            b"If-Range, Range, X-Request-Id, X-Service-Sandbox-Error"
+            b"Authorization, Content-Encoding, Content-Type, Idempotency-Key, If-Match, "
+            b"If-None-Match, If-Unmodified-Since, If-Range, Range, X-Request-Id, "
+            b"X-Service-Sandbox-Error"
         ),
     ),
     (b"access-control-max-age", b"86400"),
@@ -43,9 +44,18 @@ class Reply(Struct, frozen=True):
     body: bytes = b""
     # Sent in chunks instead of `body`. The headers contain its length.
     stream: AsyncIterator[bytes] | None = None
+    # What is stored under the key of the request instead of `body`, which has a secret.
+    stored: bytes | None = None
 
 
 class Unsettled(Struct, frozen=True):
     """The body of an answer that changes although the library does not. It is not cached."""
 
     body: bytes
+
+
+class Finished(Struct, frozen=True):
+    """A body with its own headers, in place of those of an answer of the API."""
+
+    body: bytes
+    headers: list[Header]

@@ -10,7 +10,7 @@ import msgspec
 from bowerbird.library.bookmarks.writing.bookmark_row import words_of
 from bowerbird.model import json_depth
 from bowerbird.model.bookmarks import Post
-from bowerbird.search.words.tokens import INDEX_FORM
+from bowerbird.search.words.tokens import COUNTED_FORM
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LockedLibrary
 from bowerbird.storage.word_counts import WordCounts, occurrences
@@ -35,7 +35,7 @@ class CountedWords:
         if not numbers:
             return Counter()
         renderings = await self._counts.counted_renderings(
-            transaction, library, numbers, INDEX_FORM
+            transaction, library, numbers, COUNTED_FORM
         )
         if sum(map(len, renderings)) <= _FEW_BYTES or not _is_on_event_loop():
             return _occurrences(renderings)

@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from bowerbird.model import json_depth
+from bowerbird.model import json_depth, traits
 from bowerbird.model.media import attached_texts
 from bowerbird.model.words import WordQuery
 from bowerbird.search.queries.highlights import Highlighter
@@ -44,6 +44,10 @@ _post: Final = msgspec.json.Decoder(_Post).decode
 def fields_of(bookmark: bytes) -> Sequence[tuple[str, str]]:
     """The searchable texts of a bookmark with the names of their fields."""
     return _fields(_post(json_depth.cut(bookmark)))
+
+
+def addresses_of(bookmark: bytes) -> list[str]:
+    return traits.linked_addresses(_post(json_depth.cut(bookmark)).tweet_details)
 
 
 def with_highlights(body: bytes, query: WordQuery) -> bytes:

@@ -1,6 +1,6 @@
 """Finds the labels whose names contain a term of a query. So renaming a label indexes nothing.
 
-Also the label that a star adds, for is:starred.
+Also the label that a star adds, for is:starred, and the post that an address leads to.
 """
 
 import asyncio
@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import nsmallest
+from itertools import chain
 from typing import Final
 
 import msgspec
@@ -29,6 +30,7 @@ from bowerbird.model.words import (
     with_terms,
 )
 from bowerbird.search.words.tokens import index_text
+from bowerbird.sources.post_links import parse_listed
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Row
 from bowerbird.storage.labels import LabelStore
@@ -74,10 +76,13 @@ class LabelWords:
         if words is not None and any(map(_is_starred, words.conditions)):
             reading = await self._accounts.reading(self._database, account.account_id)
             label = Condition(Field.LABEL, name_key(reading.favourite))
-            words = WordQuery(_with_star(words.parts, label), words.hints)
+            words = msgspec.structs.replace(words, parts=_with_star(words.parts, label))
             filter = msgspec.structs.replace(filter, words=words)
         if words is None or not words.has_terms:
             return filter
+        if any(term.address for term in _terms(words.parts)):
+            words = msgspec.structs.replace(words, parts=with_terms(words.parts, _with_post))
+            filter = msgspec.structs.replace(filter, words=words)
         names = await self._names(account)
         if not names.tokens:
             return filter
@@ -85,7 +90,8 @@ class LabelWords:
             parts = _with_labels(words, names)
         else:
             parts = await asyncio.to_thread(_with_labels, words, names)
-        return msgspec.structs.replace(filter, words=WordQuery(parts, words.hints))
+        words = msgspec.structs.replace(words, parts=parts)
+        return msgspec.structs.replace(filter, words=words)
 
     async def _names(self, account: Account) -> _Names:
         version = (account.epoch, account.version)
@@ -102,6 +108,19 @@ class LabelWords:
             names = await asyncio.to_thread(_names, rows)
         self._kept.put(account.account_id, _Kept(version, rows, names))
         return names
+
+
+def _terms(parts: Sequence[Part]) -> Iterator[Term]:
+    for part in parts:
+        if isinstance(part, Term):
+            yield part
+        elif isinstance(part, Either):
+            yield from chain.from_iterable(map(_terms, part.branches))
+
+
+def _with_post(term: Term) -> Term:
+    link = parse_listed(term.address) if term.address else None
+    return term if link is None else msgspec.structs.replace(term, post_id=link.post_id)
 
 
 def _is_starred(part: Part) -> bool:

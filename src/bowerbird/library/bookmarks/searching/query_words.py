@@ -23,7 +23,7 @@ class QueryWord(Struct, frozen=True):
     # The first one is the word as it was typed.
     forms: tuple[Form, ...]
     is_quoted: bool = False
-    # Whether the name of a label has it.
+    # Whether the name of a label has it, or a post is at this address.
     is_label: bool = False
     # Alternatives have one group, and count as one word.
     group: int = 0
@@ -64,9 +64,9 @@ def _function_words(words: Collection[str]) -> frozenset[str]:
 def _words(term: Term) -> Iterator[QueryWord]:
     typed = Form(term.tokens, is_prefix=term.is_prefix)
     text = " ".join(term.tokens)
-    is_label = bool(term.label_ids)
+    is_label = bool(term.label_ids or term.post_id)
     if term.is_quoted:
-        yield QueryWord(text, (typed,), is_quoted=True, is_label=is_label)
+        yield QueryWord(text, (typed, *term.forms), is_quoted=True, is_label=is_label)
     elif len(term.tokens) > 1 and any(map(is_unspaced, term.tokens)):
         # A run of a script without spaces may be a sentence, of which a post has only some words.
         pairs = [token for token in term.tokens if len(token) > 1 or not is_unspaced(token)]

@@ -3,7 +3,8 @@
 import asyncio
 import math
 import sys
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
@@ -88,6 +89,28 @@ class Rankings:
         """The bookmarks that have any of the words. Phrases, exclusions and filters apply."""
         await _load()
         return await self._in_order(account, await self._relaxed(account, filter), sort)
+
+    async def grouped(
+        self, account: Account, ranking: Ranking
+    ) -> tuple[Ranking, Mapping[int, Sequence[int]]]:
+        """The ranking with newer posts first among equal scores, and the copies in it.
+
+        Copies have the same text and links: each of them with all of its group, best first.
+        """
+        if not ranking.scores:
+            return ranking, {}
+        prints = {each.number: each for each in await self._store.prints(account, ranking.numbers)}
+        scored = zip(ranking.numbers, ranking.scores, strict=True)
+        pairs = [pair for pair in scored if pair[0] in prints]
+        pairs.sort(key=lambda pair: (-pair[1], -prints[pair[0]].sort_index, -pair[0]))
+        numbers = [number for number, _ in pairs]
+        groups: defaultdict[tuple[int | None, int | None], list[int]] = defaultdict(list)
+        for number in numbers:
+            if prints[number].text is not None:
+                groups[prints[number].text, prints[number].links].append(number)
+        copies = {number: group for group in groups.values() if len(group) > 1 for number in group}
+        scores = [score for _, score in pairs]
+        return msgspec.structs.replace(ranking, numbers=numbers, scores=scores), copies
 
     async def numbers(
         self,
@@ -222,6 +245,8 @@ class Rankings:
     ) -> bool:
         """Whether the words of a query mean something to a model, or are in the library."""
         assert filter.meaning is not None
+        if filter.words is not None and filter.words.is_address:
+            return False
         if filter.post_ids is not None or await self._meaning.knows(store, filter.meaning):
             return True
         return await self._words.has_any(account, query_language.parse(filter.meaning))

@@ -8,13 +8,17 @@ from bowerbird.model.words import Condition, Either, Part, Term
 from bowerbird.search.words import tokens
 
 _NAMES: Final = (DOMAIN, "author_username", "author_details.name")
+_TITLE: Final = ".title"
 
 
-def indexed(fields: Sequence[tuple[str, str]], labels: Sequence[str] = ()) -> str:
+def indexed(
+    fields: Sequence[tuple[str, str]], labels: Sequence[str] = (), addresses: Sequence[str] = ()
+) -> str:
     """The tokens of a post as the index has them, between spaces."""
     names = [text for name, text in fields if name.endswith(_NAMES)]
     texts = [text for name, text in fields if not name.endswith(_NAMES)]
-    return f" {tokens.index_text([*labels, *texts], names)} "
+    titles = [text for name, text in fields if name.endswith(_TITLE)]
+    return f" {tokens.index_text([*labels, *texts], names, addresses, titles)} "
 
 
 def matches(text: str, parts: Iterable[Part], meets: Callable[[Condition], bool]) -> bool:

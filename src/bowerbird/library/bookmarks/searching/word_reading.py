@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from bowerbird.library.bookmarks.searching.query_words import QueryWord, query_for, words_of
 from bowerbird.model.accounts import Account
-from bowerbird.model.words import MAX_RANKING_WORDS, Form, WordQuery
+from bowerbird.model.words import MAX_RANKING_WORDS, UNCOUNTED, Form, WordQuery
 from bowerbird.search.queries.spelling import edits_of, splits_of
 from bowerbird.storage.bookmarks.word_index import Occurrences, WordIndex
 from bowerbird.storage.database import Database
@@ -88,11 +88,15 @@ class _Counts(Struct, frozen=True):
 
     def occurs(self, form: Form) -> bool:
         """Whether posts may have the form. Those that are not counted may have any."""
+        if self.uncounted > 0 or form.tokens[0][0] in UNCOUNTED:
+            return True
         tokens = form.tokens[:-1] if form.is_prefix else form.tokens
-        return self.uncounted > 0 or all(token in self.posts for token in tokens)
+        return all(token in self.posts for token in tokens)
 
     def most(self, form: Form) -> int:
         """How many posts have the form at most, as far as it is known before they are read."""
+        if form.tokens[0][0] in UNCOUNTED:
+            return self._share(self.uncounted)
         tokens = form.tokens[:-1] if form.is_prefix else form.tokens
         known = (self.posts.get(token, 0) + self._share(self.uncounted) for token in tokens)
         return min(known, default=self._share(self.total))

@@ -7,7 +7,7 @@ from bowerbird.model import languages, networks, traits
 from bowerbird.model.bookmarks import RENDER_VERSION, ImportRecord, Post, own_words, rendering
 from bowerbird.model.imports import Incoming, Placement
 from bowerbird.model.instants import UNKNOWN
-from bowerbird.model.media import DOMAIN, attached_texts, bits_of
+from bowerbird.model.media import DOMAIN, TITLE, attached_texts, bits_of
 from bowerbird.model.words import first_line, order_key
 from bowerbird.search.queries.text_language import sure_language
 from bowerbird.search.words.tokens import INDEX_FORM
@@ -21,6 +21,9 @@ class SearchableTexts(NamedTuple):
     texts: list[str]
     # Of people and sites: they do not show the language of the texts.
     names: list[str]
+    addresses: list[str]
+    # Of articles and of linked pages. The texts have them too.
+    titles: list[str]
 
 
 def row_of(
@@ -89,11 +92,18 @@ def searchable_texts(arrival: Post) -> SearchableTexts:
     handle = arrival.author_username and f"@{arrival.author_username}"
     names = [handle, arrival.author_details.name]
     texts = [details.text, *own_words(arrival)]
+    titles: list[str] = []
     if details.attachments:
-        _add_attached(details.attachments, texts, names)
+        titles += _add_attached(details.attachments, texts, names)
     if details.quoted_tweet is not None or details.article is not None:
-        _add_texts_within(details.article or {}, details.quoted_tweet or {}, texts, names)
-    return SearchableTexts(list(filter(None, texts)), list(filter(None, names)))
+        quoted = details.quoted_tweet or {}
+        titles += _add_texts_within(details.article or {}, quoted, texts, names)
+    return SearchableTexts(
+        list(filter(None, texts)),
+        list(filter(None, names)),
+        traits.linked_addresses(details),
+        list(filter(None, titles)),
+    )
 
 
 def language_of(post: Post) -> str:
@@ -122,18 +132,24 @@ def _title(arrival: ImportRecord) -> str:
     return article.get("title") or first_line(arrival.tweet_details.text)
 
 
-def _add_attached(attachments: object, texts: list[str], names: list[str]) -> None:
-    for field, text in attached_texts(attachments):
+def _add_attached(attachments: object, texts: list[str], names: list[str]) -> list[str]:
+    """The titles among the texts."""
+    found = attached_texts(attachments)
+    for field, text in found:
         (names if field == DOMAIN else texts).append(text)
+    return [text for field, text in found if field == TITLE]
 
 
 def _add_texts_within(
     article: dict[str, Any], quoted: dict[str, Any], texts: list[str], names: list[str]
-) -> None:
+) -> list[str]:
+    """The titles among the texts."""
     quoted_author = quoted.get("author_details") or {}
     names += [quoted.get("author_username") or "", quoted_author.get("name") or ""]
     texts.append(quoted.get("text") or "")
-    _add_attached(quoted.get("attachments"), texts, names)
+    of_links = _add_attached(quoted.get("attachments"), texts, names)
     articles = (article, quoted.get("article") or {})
-    texts += [one.get("title") or "" for one in articles]
+    titles = [one.get("title") or "" for one in articles]
+    texts += titles
     texts += [one.get("plain_text") or one.get("preview_text") or "" for one in articles]
+    return titles + of_links

@@ -163,6 +163,14 @@ class Changeset:
         self._posts |= found
         return list(found.values()), is_all
 
+    async def load_labels(self, names: Iterable[str]) -> None:
+        """Reads the labels with these names, for later calls of `label`."""
+        keys = sorted({name_key(name) for name in names} - self._labels.keys())
+        if keys:
+            self._labels |= await self._stores.labels.named(
+                self._transaction, self._library.account_id, keys
+            )
+
     def post(self, post_id: str) -> EditablePost | None:
         return self._posts.get(post_id)
 

@@ -29,6 +29,7 @@ from bowerbird.model.imports import (
     compressed,
     counts_of,
 )
+from bowerbird.model.instants import without_offset
 from bowerbird.model.labels import Label
 from bowerbird.storage.libraries import LockedLibrary
 
@@ -57,6 +58,7 @@ class Batch:
         """`renderings` has those of the stored bookmarks that will change, by number."""
         self._opened, self._labels, self._stored, self._now = opened, labels, stored, now
         self._renderings = renderings
+        self._updated_at = without_offset(now)
         self.new: list[Row] = []
         self.changed: list[Row] = []
         # The incoming post of each changed bookmark, by its number.
@@ -80,6 +82,7 @@ class Batch:
         tags = self._relabel(incoming, stored, number)
         complete(draft, incoming.post_json, placement, number, tags)
         if stored is None:
+            draft["updated_at"] = self._updated_at
             self.new.append(draft)
         else:
             self.changed.append(draft)

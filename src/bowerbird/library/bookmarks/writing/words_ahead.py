@@ -26,21 +26,21 @@ class WordsAhead:
     def size(self) -> int:
         return sum(map(len, tuple(self._found.values())))
 
-    def add(self, texts: Sequence[str], names: Sequence[str]) -> None:
-        self._found[_key(texts, names)] = index_text(texts, names)
+    def add(self, *texts: Sequence[str]) -> None:
+        """The arguments of `index_text`."""
+        self._found[_key(*texts)] = index_text(*texts)
         if self.size > self._most:
             self._found.clear()
 
-    def take(self, texts: Sequence[str], names: Sequence[str]) -> str:
+    def take(self, *texts: Sequence[str]) -> str:
         """The index text of these texts. It is computed if it was not added before."""
-        words = self._found.pop(_key(texts, names), None) if self._found else None
-        return index_text(texts, names) if words is None else words
+        words = self._found.pop(_key(*texts), None) if self._found else None
+        return index_text(*texts) if words is None else words
 
 
-def _key(texts: Sequence[str], names: Sequence[str]) -> bytes:
+def _key(*texts: Sequence[str]) -> bytes:
     # Unlike the texts one after the other, this says where each of them ends.
-    both = repr((list(texts), list(names)))
-    return blake2b(both.encode(), digest_size=_DIGEST_BYTES).digest()
+    return blake2b(repr(list(map(list, texts))).encode(), digest_size=_DIGEST_BYTES).digest()
 
 
 words_ahead: Final = WordsAhead()

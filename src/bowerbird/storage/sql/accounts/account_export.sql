@@ -32,7 +32,7 @@ SELECT s.post_id, min(s.gone_at), max(s.gone_reason), max(s.sort_index)
  LIMIT :limit
 
 -- name: bookmarks
-SELECT c.rendering, c.tags, b.is_read, b.is_archived, b.number
+SELECT {rendered}, c.tags, b.is_read, b.is_archived, b.number
   FROM bookmark AS b
   JOIN content AS c ON {content}
  WHERE b.account_id = :account_id

@@ -19,6 +19,10 @@ UPDATE person
  WHERE account_id = :account_id
    AND is_owner
 
+-- name: delete_shares
+DELETE FROM share
+ WHERE account_id = :account_id
+
 -- name: delete_calls
 DELETE FROM api_call
  WHERE account_id = :account_id
@@ -219,6 +223,14 @@ DELETE FROM media_account
 
 -- name: delete_bare_links
 DELETE FROM bare_link
+ WHERE account_id = :account_id
+
+-- name: delete_webhooks
+DELETE FROM webhook
+ WHERE account_id = :account_id
+
+-- name: delete_deliveries
+DELETE FROM webhook_delivery
  WHERE account_id = :account_id
 
 -- name: delete_events

@@ -252,6 +252,16 @@ DELETE FROM library_event
                  LIMIT :limit)
 RETURNING last
 
+-- name: some_deliveries
+DELETE FROM webhook_delivery
+ WHERE account_id = :account_id
+   AND (webhook_id, message_id) IN (SELECT x.webhook_id, x.message_id
+                                      FROM webhook_delivery AS x
+                                     WHERE x.account_id = :account_id
+                                     ORDER BY x.webhook_id, x.message_id
+                                     LIMIT :limit)
+RETURNING message_id
+
 -- name: some_media_links
 DELETE FROM media_link
  WHERE account_id = :account_id

@@ -7,7 +7,8 @@ SELECT l.account_id, l.local_number, l.plan, l.epoch, l.version,
        coalesce((SELECT c.calls
                    FROM api_call AS c
                   WHERE c.account_id = :account_id
-                    AND c.month = :month), 0)
+                    AND c.month = :month), 0),
+       EXISTS (SELECT 1 FROM bare_link AS bl WHERE bl.account_id = :account_id)
   FROM library AS l
  WHERE l.account_id = (SELECT k.account_id
                          FROM api_key AS k
@@ -18,7 +19,8 @@ SELECT l.account_id, l.local_number, l.plan, l.epoch, l.version,
 
 -- name: by_id
 SELECT l.account_id, l.local_number, l.plan, l.epoch, l.version,
-       l.total, l.unread, l.archived, l.fresh, coalesce(c.calls, 0)
+       l.total, l.unread, l.archived, l.fresh, coalesce(c.calls, 0),
+       EXISTS (SELECT 1 FROM bare_link AS bl WHERE bl.account_id = :account_id)
   FROM library AS l
   LEFT JOIN api_call AS c ON c.account_id = l.account_id AND c.month = :month
  WHERE l.account_id = :account_id

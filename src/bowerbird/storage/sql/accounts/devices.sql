@@ -42,6 +42,7 @@ SELECT l.account_id, l.local_number, l.plan, l.epoch, l.version,
                    FROM api_call AS c
                   WHERE c.account_id = :account_id
                     AND c.month = :month), 0),
+       EXISTS (SELECT 1 FROM bare_link AS bl WHERE bl.account_id = :account_id),
        d.device_id
   FROM library AS l
   JOIN device AS d ON d.account_id = l.account_id

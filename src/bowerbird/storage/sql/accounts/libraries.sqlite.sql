@@ -20,3 +20,9 @@ INSERT INTO library_event (account_id, last, size, at, events)
 SELECT l.account_id, l.events, CAST(:size AS bigint), CAST(:at AS bigint), CAST(:body AS BLOB)
   FROM library AS l
  WHERE l.account_id = :account_id
+
+-- name: touch_posts
+UPDATE bookmark
+   SET updated_at = :updated_at
+ WHERE account_id = :account_id
+   AND post_id IN (SELECT changed.value FROM json_each(:post_ids) AS changed)

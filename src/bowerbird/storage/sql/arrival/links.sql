@@ -86,9 +86,6 @@ SELECT k.state, k.reason
    AND b.post_id = :post_id
    AND b.completeness = 0
 
--- name: any
-SELECT 1 FROM bare_link AS k WHERE k.account_id = :account_id LIMIT 1
-
 -- name: counts
 SELECT k.state, k.reason, count(*)
   FROM bare_link AS k

@@ -258,3 +258,18 @@ SELECT f.media_id, f.type, f.bytes, f.width, f.height
   FROM media_file AS f
  WHERE f.account_id = :account_id
    AND f.media_id = :media_id
+
+-- name: posts_of_file
+-- Whichever image or small rendition the file is.
+SELECT k.post_id
+  FROM media_source AS s
+  JOIN media_link AS k ON k.account_id = :account_id AND k.url_key = s.url_key
+ WHERE s.account_id = :account_id
+   AND s.media_id = :media_id
+ UNION
+SELECT k.post_id
+  FROM media_source AS s
+  JOIN media_link AS k ON k.account_id = :account_id AND k.url_key = s.url_key
+ WHERE s.account_id = :account_id
+   AND s.small_id = :media_id
+ LIMIT :limit

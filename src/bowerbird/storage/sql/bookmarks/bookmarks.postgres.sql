@@ -1,6 +1,6 @@
 -- name: piece
 -- A complete bookmark.
-c.rendering || CASE WHEN c.tags IS NULL
+{rendered} || CASE WHEN c.tags IS NULL
                     THEN CASE {state} WHEN 0 THEN CAST('\x{untagged[0]}' AS bytea)
                                       WHEN 1 THEN CAST('\x{untagged[1]}' AS bytea)
                                       WHEN 2 THEN CAST('\x{untagged[2]}' AS bytea)
@@ -12,21 +12,60 @@ c.rendering || CASE WHEN c.tags IS NULL
                                       ELSE CAST('\x{flags[3]}' AS bytea) END
                END
 
+-- name: rendered
+c.rendering || CAST('\x{updated[0]}' AS bytea) || convert_to(b.updated_at, 'UTF8')
+            || CAST('\x{updated[1]}' AS bytea)
+
 -- name: joined
 string_agg(p.piece, CAST(',' AS bytea) ORDER BY p.sort_value {direction}, p.number {direction})
 
 -- name: content
 c.account_id = b.account_id AND c.number = b.number
 
+-- name: page
+-- Uses an index in the requested order. One row has all bookmarks, because transferring each in
+-- its own row costs more than reading it. The keys of the last and of the next bookmark follow.
+-- No page has 200 posts. Next to this fixed limit a plan for any values looks as good as one for
+-- these values, so PostgreSQL keeps the plan: making it takes longer than reading the page.
+SELECT 0 AS part, {joined} AS body, count(*) AS count_or_key, 0 AS number
+  FROM (SELECT f.piece, f.sort_value, f.number
+          FROM (SELECT {piece} AS piece, {sort} AS sort_value, b.number AS number
+                  FROM bookmark AS b
+                  JOIN content AS c ON {content}
+                 WHERE b.account_id = :account_id
+                   AND {filters}
+                 ORDER BY {sort} {direction}, b.number {direction}
+                 LIMIT 200) AS f
+         ORDER BY f.sort_value {direction}, f.number {direction}
+         LIMIT :limit) AS p
+ UNION ALL
+SELECT 1, NULL, e.sort_value, e.number
+  FROM (SELECT f.sort_value, f.number
+          FROM (SELECT {sort} AS sort_value, b.number AS number
+                  FROM bookmark AS b
+                 WHERE b.account_id = :account_id
+                   AND {filters}
+                 ORDER BY {sort} {direction}, b.number {direction}
+                 LIMIT 200) AS f
+         ORDER BY f.sort_value {direction}, f.number {direction}
+         LIMIT 2 OFFSET :limit - 1) AS e
+
 -- name: contents
-SELECT c.rendering, c.tags, {state}, b.number
+SELECT {rendered}, c.tags, {state}, b.number
   FROM bookmark AS b
   JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
  WHERE b.account_id = :account_id
    AND b.number = ANY(CAST(:numbers AS bigint[]))
 
+-- name: prints
+-- What shows that posts are copies, and their places in the default order.
+SELECT b.number, b.sort_index, b.text_print, b.link_print
+  FROM bookmark AS b
+ WHERE b.account_id = :account_id
+   AND b.number = ANY(CAST(:numbers AS bigint[]))
+
 -- name: by_post_ids
-SELECT b.post_id, c.rendering, c.tags, {state}
+SELECT b.post_id, {rendered}, c.tags, {state}
   FROM bookmark AS b
   JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
  WHERE b.account_id = :account_id

@@ -3,34 +3,14 @@
 CAST(b.is_read AS integer) + 2 * CAST(b.is_archived AS integer)
 
 -- name: by_post_id
-SELECT b.completeness, c.rendering, c.tags, {state}
+SELECT b.completeness, {rendered}, c.tags, {state}
   FROM bookmark AS b
   JOIN content AS c ON {content}
  WHERE b.account_id = :account_id
    AND b.post_id = :post_id
 
--- name: page
--- Uses an index in the requested order. One row has all bookmarks, because transferring each in
--- its own row costs more than reading it. The keys of the last and of the next bookmark follow.
-SELECT 0 AS part, {joined} AS body, count(*) AS count_or_key, 0 AS number
-  FROM (SELECT {piece} AS piece, {sort} AS sort_value, b.number AS number
-          FROM bookmark AS b
-          JOIN content AS c ON {content}
-         WHERE b.account_id = :account_id
-           AND {filters}
-         ORDER BY {sort} {direction}, b.number {direction}
-         LIMIT :limit) AS p
- UNION ALL
-SELECT 1, NULL, e.sort_value, e.number
-  FROM (SELECT {sort} AS sort_value, b.number AS number
-          FROM bookmark AS b
-         WHERE b.account_id = :account_id
-           AND {filters}
-         ORDER BY {sort} {direction}, b.number {direction}
-         LIMIT 2 OFFSET :limit - 1) AS e
-
 -- name: keys
--- The same page without contents, so that only narrow rows have to be sorted.
+-- A page without contents, so that only narrow rows have to be sorted.
 SELECT {sort} AS sort_value, b.number
   FROM bookmark AS b
  WHERE b.account_id = :account_id

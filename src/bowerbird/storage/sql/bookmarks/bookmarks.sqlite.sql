@@ -1,12 +1,16 @@
 -- name: piece
 -- A complete bookmark. SQLite joins bytes and text to text; `joined` casts it back to bytes.
-c.rendering || CASE WHEN c.tags IS NULL
+c.rendering || x'{updated[0]}' || b.updated_at || x'{updated[1]}' ||
+               CASE WHEN c.tags IS NULL
                     THEN CASE {state} WHEN 0 THEN x'{untagged[0]}' WHEN 1 THEN x'{untagged[1]}'
                                       WHEN 2 THEN x'{untagged[2]}' ELSE x'{untagged[3]}' END
                     ELSE x'{tags}' || c.tags ||
                          CASE {state} WHEN 0 THEN x'{flags[0]}' WHEN 1 THEN x'{flags[1]}'
                                       WHEN 2 THEN x'{flags[2]}' ELSE x'{flags[3]}' END
                END
+
+-- name: rendered
+CAST(c.rendering || x'{updated[0]}' || b.updated_at || x'{updated[1]}' AS BLOB)
 
 -- name: joined
 -- Keeps the order of the inner query, which SQLite runs separately because it has a LIMIT.
@@ -16,15 +20,41 @@ CAST(group_concat(p.piece, ',') AS BLOB)
 -- `place` has the account's local number in the high bits and the bookmark's number below.
 c.place = :place + b.number
 
+-- name: page
+-- Uses an index in the requested order. One row has all bookmarks, because transferring each in
+-- its own row costs more than reading it. The keys of the last and of the next bookmark follow.
+SELECT 0 AS part, {joined} AS body, count(*) AS count_or_key, 0 AS number
+  FROM (SELECT {piece} AS piece, {sort} AS sort_value, b.number AS number
+          FROM bookmark AS b
+          JOIN content AS c ON {content}
+         WHERE b.account_id = :account_id
+           AND {filters}
+         ORDER BY {sort} {direction}, b.number {direction}
+         LIMIT :limit) AS p
+ UNION ALL
+SELECT 1, NULL, e.sort_value, e.number
+  FROM (SELECT {sort} AS sort_value, b.number AS number
+          FROM bookmark AS b
+         WHERE b.account_id = :account_id
+           AND {filters}
+         ORDER BY {sort} {direction}, b.number {direction}
+         LIMIT 2 OFFSET :limit - 1) AS e
+
 -- name: contents
 -- CROSS JOIN makes SQLite start with the list; otherwise it would scan the whole account.
-SELECT c.rendering, c.tags, {state}, b.number
+SELECT {rendered}, c.tags, {state}, b.number
   FROM json_each(:numbers) AS wanted
   CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.number = wanted.value
   CROSS JOIN content AS c ON c.place = :place + b.number
 
+-- name: prints
+-- What shows that posts are copies, and their places in the default order.
+SELECT b.number, b.sort_index, b.text_print, b.link_print
+  FROM json_each(:numbers) AS wanted
+  CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.number = wanted.value
+
 -- name: by_post_ids
-SELECT b.post_id, c.rendering, c.tags, {state}
+SELECT b.post_id, {rendered}, c.tags, {state}
   FROM json_each(:post_ids) AS wanted
   CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.post_id = wanted.value
   CROSS JOIN content AS c ON c.place = :place + b.number

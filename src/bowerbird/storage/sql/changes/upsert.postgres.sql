@@ -1,18 +1,28 @@
 -- name: known
-SELECT b.post_id, b.number, b.content_hash, b.sort_index, b.imported_at, b.bookmarked_at,
-       b.is_read, b.is_archived, b.completeness, b.order_source, c.tags
-  FROM bookmark AS b
-  JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
- WHERE b.account_id = :account_id
-   AND b.post_id = ANY(CAST(:post_ids AS text[]))
+-- LIMIT makes PostgreSQL look each post up in the index. Otherwise it keeps the plan that it made while
+-- the table was empty, and reads all of it for each chunk of an import.
+SELECT found.*
+  FROM unnest(CAST(:post_ids AS text[])) AS wanted (post_id)
+ CROSS JOIN LATERAL (
+        SELECT b.post_id, b.number, b.content_hash, b.sort_index, b.imported_at, b.bookmarked_at,
+               b.is_read, b.is_archived, b.completeness, b.order_source, c.tags
+          FROM bookmark AS b
+          JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
+         WHERE b.account_id = :account_id
+           AND b.post_id = wanted.post_id
+         LIMIT 1) AS found
 
 -- name: known_posts
-SELECT b.post_id, b.number, b.content_hash, b.sort_index, b.imported_at, b.bookmarked_at,
-       b.is_read, b.is_archived, b.completeness, b.order_source, c.tags, c.rendering
-  FROM bookmark AS b
-  JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
- WHERE b.account_id = :account_id
-   AND b.post_id = ANY(CAST(:post_ids AS text[]))
+SELECT found.*
+  FROM unnest(CAST(:post_ids AS text[])) AS wanted (post_id)
+ CROSS JOIN LATERAL (
+        SELECT b.post_id, b.number, b.content_hash, b.sort_index, b.imported_at, b.bookmarked_at,
+               b.is_read, b.is_archived, b.completeness, b.order_source, c.tags, c.rendering
+          FROM bookmark AS b
+          JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
+         WHERE b.account_id = :account_id
+           AND b.post_id = wanted.post_id
+         LIMIT 1) AS found
 
 -- name: renderings
 SELECT c.number, c.rendering

@@ -17,6 +17,10 @@ SELECT l.account_id, l.local_number, l.plan, l.epoch, l.version,
                    FROM api_call AS c
                   WHERE c.account_id = :account_id
                     AND c.month = :month), 0),
+       coalesce((SELECT TRUE
+                   FROM bare_link AS bl
+                  WHERE bl.account_id = :account_id
+                  LIMIT 1), FALSE),
        p.email, p.is_owner,
        coalesce(d.time_zone, 'UTC'), coalesce(d.is_zone_chosen, FALSE),
        l.favourite, l.marks_read,

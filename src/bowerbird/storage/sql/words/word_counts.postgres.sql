@@ -12,7 +12,7 @@ old AS (
     SELECT b.account_id
       FROM bookmark AS b
      WHERE b.account_id > :after
-       AND b.word_form < 2
+       AND b.word_form < 3
      ORDER BY b.account_id
      LIMIT 1000),
 ends AS (
@@ -70,7 +70,7 @@ SELECT b.number, coalesce(length(c.rendering), 0)
   FROM bookmark AS b
   LEFT JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
  WHERE b.account_id = :account_id
-   AND b.word_form < 2
+   AND b.word_form < 3
  ORDER BY b.number
  LIMIT :limit
 
@@ -80,14 +80,14 @@ SELECT b.number, b.content_hash, c.rendering
   LEFT JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
  WHERE b.account_id = :account_id
    AND b.number = ANY(CAST(:numbers AS bigint[]))
-   AND b.word_form < 2
+   AND b.word_form < 3
 
 -- name: still_uncounted
 SELECT b.number, b.content_hash
   FROM bookmark AS b
  WHERE b.account_id = :account_id
    AND b.number = ANY(CAST(:numbers AS bigint[]))
-   AND b.word_form < 2
+   AND b.word_form < 3
 
 -- name: renderings
 -- Of the posts among these whose words are counted.
@@ -96,7 +96,7 @@ SELECT c.rendering
   LEFT JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
  WHERE b.account_id = :account_id
    AND b.number = ANY(CAST(:numbers AS bigint[]))
-   AND b.word_form = :word_form
+   AND b.word_form >= :word_form
 
 -- name: counted_posts
 -- By number, after a given one.
@@ -105,6 +105,6 @@ SELECT b.number, c.rendering
   LEFT JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
  WHERE b.account_id = :account_id
    AND b.number > :after
-   AND b.word_form = :word_form
+   AND b.word_form >= :word_form
  ORDER BY b.number
  LIMIT :limit

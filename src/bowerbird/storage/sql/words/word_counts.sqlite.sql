@@ -7,9 +7,9 @@ WITH RECURSIVE visited (account_id, steps) AS (
                     WHERE p.account_id > :after
                    UNION ALL
                    SELECT min(b.account_id)
-                     FROM bookmark AS b INDEXED BY bookmark_uncounted
+                     FROM bookmark AS b INDEXED BY bookmark_reworded
                     WHERE b.account_id > :after
-                      AND b.word_form < 2) AS due), 1
+                      AND b.word_form < 3) AS due), 1
      UNION ALL
     SELECT (SELECT min(due.account_id)
              FROM (SELECT min(p.account_id) AS account_id
@@ -17,9 +17,9 @@ WITH RECURSIVE visited (account_id, steps) AS (
                     WHERE p.account_id > v.account_id
                    UNION ALL
                    SELECT min(b.account_id)
-                     FROM bookmark AS b INDEXED BY bookmark_uncounted
+                     FROM bookmark AS b INDEXED BY bookmark_reworded
                     WHERE b.account_id > v.account_id
-                      AND b.word_form < 2) AS due), v.steps + 1
+                      AND b.word_form < 3) AS due), v.steps + 1
       FROM visited AS v
      WHERE v.account_id IS NOT NULL
        AND v.steps < :limit)
@@ -69,10 +69,10 @@ DELETE FROM word_count
 -- name: uncounted
 -- The first posts whose words have an old form, and the size of each. Content can be lost.
 SELECT b.number, coalesce(length(c.rendering), 0)
-  FROM bookmark AS b INDEXED BY bookmark_uncounted
+  FROM bookmark AS b INDEXED BY bookmark_reworded
   LEFT JOIN content AS c ON c.place = :place + b.number
  WHERE b.account_id = :account_id
-   AND b.word_form < 2
+   AND b.word_form < 3
  ORDER BY b.number
  LIMIT :limit
 
@@ -81,13 +81,13 @@ SELECT b.number, b.content_hash, c.rendering
   FROM json_each(:numbers) AS wanted
   CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.number = wanted.value
   LEFT JOIN content AS c ON c.place = :place + b.number
- WHERE b.word_form < 2
+ WHERE b.word_form < 3
 
 -- name: still_uncounted
 SELECT b.number, b.content_hash
   FROM json_each(:numbers) AS wanted
   CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.number = wanted.value
- WHERE b.word_form < 2
+ WHERE b.word_form < 3
 
 -- name: renderings
 -- Of the posts among these whose words are counted.
@@ -95,7 +95,7 @@ SELECT c.rendering
   FROM json_each(:numbers) AS wanted
   CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.number = wanted.value
   LEFT JOIN content AS c ON c.place = :place + b.number
- WHERE b.word_form = :word_form
+ WHERE b.word_form >= :word_form
 
 -- name: counted_posts
 -- By number, after a given one.
@@ -104,6 +104,6 @@ SELECT b.number, c.rendering
   LEFT JOIN content AS c ON c.place = :place + b.number
  WHERE b.account_id = :account_id
    AND b.number > :after
-   AND b.word_form = :word_form
+   AND b.word_form >= :word_form
  ORDER BY b.number
  LIMIT :limit

@@ -51,6 +51,7 @@ class _Stored(Struct, frozen=True):
     content_state: str = ""
     content_problem: str = ""
     score: float | None = None
+    copies: int = 0
     highlight: _Highlight | None = None
 
 
@@ -84,6 +85,7 @@ class Post(Struct, kw_only=True, omit_defaults=True, gc=False):
     retweet_count: int | None = None
     bookmark_count: int | None = None
     favorite_count: int | None = None
+    copies: int = 0
     # Not in the short form.
     next_offset: int = 0
     truncated: bool = False
@@ -140,6 +142,7 @@ def _short(stored: _Stored, zone: ZoneInfo, chars: int) -> Post:
         content_state=stored.content_state,
         content_problem=stored.content_problem,
         score=stored.score,
+        copies=stored.copies,
     )
 
 

@@ -1,0 +1,1 @@
+"""Load on a Citus cluster whose nodes fail and whose shards move."""

@@ -1,0 +1,95 @@
+"""Leaves out the fields of bookmarks that a program does not ask for.
+
+A type with only the wanted fields reads the JSON: everything else is skipped, and what is wanted is
+copied as it is.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import cache, lru_cache
+from typing import Any, Final
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from bowerbird import errors
+from bowerbird.library.bookmarks.contents import ContentFields
+from bowerbird.model import json_depth
+from bowerbird.model.bookmarks import Bookmark
+from bowerbird.requests.limits import FIELDS_MAX
+
+# What some lists add to a bookmark.
+_ADDED: Final = ("highlight", "score", *ContentFields.__struct_fields__)
+_KEPT_TYPES: Final = 256
+_posts: Final = msgspec.json.Decoder(list[Raw]).decode
+_encode: Final = msgspec.json.Encoder().encode
+
+# The wanted fields by name; those of an object, or nothing if all of it is wanted.
+_Wanted = dict[str, "_Wanted"]
+
+
+@cache
+def selectable() -> tuple[str, ...]:
+    """The fields that can be selected: of a bookmark, and of the objects inside it."""
+    return (*_paths(Bookmark), *_ADDED)
+
+
+def selected(body: bytes, fields: str | None) -> bytes:
+    """The bookmarks of a page, separated by commas, with these fields only."""
+    if not (fields or "").strip():
+        return body
+    return _reader(fields or "")(body)
+
+
+@lru_cache(_KEPT_TYPES)
+def _reader(fields: str) -> Callable[[bytes], bytes]:
+    names = [name.strip() for name in fields.split(",") if name.strip()]
+    known = frozenset(selectable())
+    if not names or len(names) > FIELDS_MAX:
+        raise errors.invalid("fields", f"must be 1 to {FIELDS_MAX} names, got {len(names)}")
+    for name in names:
+        if name not in known:
+            allowed = ", ".join(selectable())
+            raise errors.invalid("fields", f"has no {errors.shown(name)}. Allowed: {allowed}")
+    decode = msgspec.json.Decoder(list[_type_of(_tree(names))]).decode  # type: ignore[misc]
+
+    def read(body: bytes) -> bytes:
+        whole = b"[%b]" % body
+        try:
+            found = decode(whole)
+        except RecursionError:
+            found = decode(b"[%b]" % b",".join(json_depth.cut(bytes(one)) for one in _posts(whole)))
+        return _encode(found)[1:-1]
+
+    return read
+
+
+def _tree(names: list[str]) -> _Wanted:
+    wanted: _Wanted = {}
+    # A whole object comes before its fields, which it has already.
+    for name in sorted(names, key=lambda name: name.count(".")):
+        place = wanted
+        *objects, last = name.split(".")
+        for one in objects:
+            if place.get(one) == {}:
+                break
+            place = place.setdefault(one, {})
+        else:
+            place[last] = {}
+    return wanted
+
+
+def _type_of(wanted: Mapping[str, _Wanted]) -> type[Struct]:
+    fields: list[tuple[str, Any, Any]] = [
+        (name, (_type_of(inner) if inner else Raw) | UnsetType, UNSET)
+        for name, inner in wanted.items()
+    ]
+    return msgspec.defstruct("Selected", fields, frozen=True)
+
+
+def _paths(kind: type[Struct], before: str = "") -> list[str]:
+    found = []
+    for field in msgspec.structs.fields(kind):
+        found.append(before + field.encode_name)
+        if isinstance(field.type, type) and issubclass(field.type, Struct):
+            found += _paths(field.type, f"{before}{field.encode_name}.")
+    return found

@@ -1,0 +1,1 @@
+"""Lists that an account shares, and their feeds."""

@@ -1,0 +1,103 @@
+"""The messages that webhooks send: what they contain, and which of them a webhook wants."""
+
+import secrets
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+from msgspec import UNSET
+
+from bowerbird.library.bookmarks.events import Event
+from bowerbird.model.accounts import Account
+from bowerbird.model.events import EventType
+from bowerbird.model.filters import BookmarkFilter
+from bowerbird.model.instants import with_offset
+from bowerbird.model.labels import name_key
+from bowerbird.model.webhooks import TEST, Delivery, DeliveryState, Webhook
+from bowerbird.requests.filters import filter_of
+from bowerbird.requests.limits import MESSAGE_BYTES_MAX
+from bowerbird.requests.views import ViewQuery
+from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
+
+_encode: Final = msgspec.json.Encoder().encode
+
+
+def of_event(account: Account, hook: Webhook, event: Event, now: int) -> Delivery:
+    """The message of an event, with its post if that is not too long.
+
+    Its id is the same whenever it is sent, so that a receiver knows what it has already.
+    """
+    # A restored library has a new epoch, and gives the numbers of its lost events again.
+    message_id = f"msg_{account.epoch:x}_{event.id}"
+    body = _body(event.type, event.at, event)
+    if len(body) > MESSAGE_BYTES_MAX:
+        body = _body(event.type, event.at, msgspec.structs.replace(event, bookmark=UNSET))
+    return _delivery(hook, message_id, event.type, body, now)
+
+
+def of_test(hook: Webhook, now: int) -> Delivery:
+    body = _body(TEST, with_offset(now), {"webhook_id": hook.webhook_id})
+    return msgspec.structs.replace(
+        _delivery(hook, f"msg_test_{secrets.token_hex(12)}", TEST, body, now),
+        state=DeliveryState.WAITING,
+    )
+
+
+def _body(type: str, at: str, data: object) -> bytes:
+    return _encode({"type": type, "timestamp": at, "data": data})
+
+
+def _delivery(hook: Webhook, message_id: str, type: str, body: bytes, now: int) -> Delivery:
+    return Delivery(
+        webhook_id=hook.webhook_id,
+        message_id=message_id,
+        type=str(type),
+        state=DeliveryState.RETRYING,
+        tries=0,
+        created_at=now,
+        body=body,
+    )
+
+
+def filter_for(tag: str, query: str, now: int) -> BookmarkFilter:
+    """What a post must be like. Read and archived posts are too, unless the query says so."""
+    asked = ViewQuery(tag=tag or None, q=query or None, hide_archived=False)
+    return filter_of(asked, now)
+
+
+class Matching:
+    def __init__(self, bookmarks: BookmarkStore) -> None:
+        self._bookmarks = bookmarks
+
+    async def wanted(
+        self, account: Account, hook: Webhook, events: Sequence[Event], now: int
+    ) -> Sequence[Event]:
+        types = frozenset(hook.events.split())
+        found = [one for one in events if _is_of_type(one, types, hook)]
+        if not hook.tag and not hook.query:
+            return found
+        posts = {one.post_id for one in found if one.post_id is not UNSET}
+        matching: set[str] = set()
+        if posts:
+            filter = msgspec.structs.replace(
+                filter_for(hook.tag, hook.query, now), post_ids=tuple(posts)
+            )
+            matching = set(await self._bookmarks.post_ids(account, filter))
+        return [
+            one
+            for one in found
+            if one.post_id in matching
+            or one.type is EventType.POST_SENT
+            or (not hook.query and _has_label(one, name_key(hook.tag)))
+        ]
+
+
+def _is_of_type(event: Event, types: frozenset[str], hook: Webhook) -> bool:
+    if event.type is EventType.POST_SENT:
+        return event.webhook_id == hook.webhook_id
+    return not types or event.type in types
+
+
+def _has_label(event: Event, key: str) -> bool:
+    """Whether it happened to the label, or a post lost the label by it."""
+    return any(name_key(one.label_name) == key for one in (event.label, event.into) if one)

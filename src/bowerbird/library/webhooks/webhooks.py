@@ -1,0 +1,421 @@
+"""The webhooks of an account: adds, changes and removes them, and shows what was sent."""
+
+import asyncio
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+from msgspec import UNSET, Struct, UnsetType
+
+from bowerbird import errors
+from bowerbird.clock import Clock
+from bowerbird.connections.sealing import Sealer
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.access import plans
+from bowerbird.library.access.activity import Activity
+from bowerbird.library.access.turns import lock_library
+from bowerbird.library.webhooks import messages
+from bowerbird.library.webhooks.signing import Secrets, SecretVault, new_secret, replaced
+from bowerbird.model.accounts import Account, ActivityKind
+from bowerbird.model.events import EventType, Happening
+from bowerbird.model.instants import with_offset
+from bowerbird.model.jobs import WEBHOOKS
+from bowerbird.model.webhooks import (
+    FORMER_SECRET,
+    KIND,
+    Delivery,
+    DeliveryState,
+    Webhook,
+    WebhookState,
+)
+from bowerbird.requests import limits
+from bowerbird.requests.webhooks import NewWebhook, WebhookChange
+from bowerbird.settings import Settings
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.jobs import JobStore
+from bowerbird.storage.libraries import LibraryStore
+from bowerbird.storage.webhooks import WebhookStore
+
+if TYPE_CHECKING:
+    from bowerbird.library.webhooks.sending import Sender
+
+_ID_BYTES: Final = 12
+# How long a request waits for what came of a message that it sends.
+WAIT_S: Final = 5.0
+_LOOK_S: Final = 0.1
+
+
+class WebhookResponse(Struct, frozen=True, kw_only=True):
+    id: str
+    """Identifier of the webhook."""
+    url: str
+    """Where messages are sent."""
+    events: Sequence[str]
+    """Types of the events that are sent; empty for all."""
+    tag: str | None
+    """The label that a post must have."""
+    q: str | None
+    """The query that a post must match."""
+    state: WebhookState
+    """paused: nothing is sent for now. disabled: nothing could be delivered for three days."""
+    problem: str | None
+    """Why the last message was not delivered."""
+    failing_since: str | None
+    """When the first message in a row was not delivered."""
+    next_try_at: str | None
+    """When it is sent again. Later messages wait for it."""
+    last_delivered_at: str | None
+    """When a message was delivered last."""
+    former_secret_until: str | None
+    """Until when messages are signed with the secret before the last too."""
+    created_at: str
+    """When it was added."""
+    updated_at: str
+    """When it was changed last."""
+    secret: str | UnsetType = UNSET
+    """Only in the answer that creates it: the secret that messages are signed with."""
+
+
+class DeliveryResponse(Struct, frozen=True, kw_only=True):
+    """A message, and what came of the last attempt to deliver it."""
+
+    id: str
+    """Sent as webhook-id. It is the same whenever the message is sent."""
+    type: str
+    """Type of the event, or webhook.test."""
+    state: DeliveryState
+    """waiting: it is sent soon. retrying: it is sent again later. failed: it is not sent again."""
+    tries: int
+    """How many times it was sent."""
+    created_at: str
+    """When it was sent first, or asked for."""
+    tried_at: str | None
+    """When it was sent last."""
+    took_ms: int | None
+    """How long the last attempt took, in milliseconds."""
+    status: int | None
+    """The HTTP status of the answer; null if there was none."""
+    answer: str | None
+    """The beginning of the answer."""
+    problem: str | None
+    """Why it was not delivered."""
+    message: dict[str, Any] | UnsetType = UNSET
+    """What was sent. Only in the answer about one message."""
+
+
+class Webhooks:
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        settings: Settings,
+        wake_worker: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._database = database
+        self._clock = clock
+        self._settings = settings
+        self._wake = wake_worker
+        self._store = WebhookStore(database)
+        self._jobs = JobStore(database)
+        self._libraries = LibraryStore(database)
+        self._activity = Activity(database, clock)
+        self._vault = SecretVault(Sealer(settings))
+
+    async def all(self, account: Account) -> list[WebhookResponse]:
+        return [self._response(one) for one in await self._store.all(account.account_id)]
+
+    async def get(self, account: Account, webhook_id: str) -> WebhookResponse:
+        return self._response(await self._one(account, webhook_id))
+
+    async def create(
+        self, transaction: Transaction, account: Account, request: NewWebhook
+    ) -> WebhookResponse:
+        """It is sent what happens from now on."""
+        plans.check_webhooks(account)
+        self._sender().check(request.url)
+        now, webhook_id = self._clock(), secrets.token_hex(_ID_BYTES)
+        _check_filter(request.tag, request.q, now)
+        found = Secrets(new_secret())
+        new = Webhook(
+            webhook_id=webhook_id,
+            url=request.url,
+            events=_joined(request.events),
+            tag=_clean(request.tag),
+            query=_clean(request.q),
+            state=WebhookState.ACTIVE,
+            problem="",
+            sealed=self._vault.seal(found, account.account_id, webhook_id),
+            rotated_at=None,
+            delivered=0,
+            failures=0,
+            failing_since=None,
+            next_try_at=now,
+            is_untold=False,
+            last_sent_at=None,
+            created_at=now,
+            updated_at=now,
+        )
+        # Two requests at the same time must not exceed the number.
+        await lock_library(self._libraries, transaction, account.account_id)
+        if not await self._store.insert(transaction, account.account_id, new, limits.WEBHOOKS_MAX):
+            most = limits.WEBHOOKS_MAX
+            raise errors.invalid("url", f"an account can have at most {most} webhooks")
+        await self._note(transaction, account, ActivityKind.WEBHOOK_ADDED, new)
+        return self._response(new, found.current)
+
+    async def change(
+        self, transaction: Transaction, account: Account, webhook_id: str, request: WebhookChange
+    ) -> WebhookResponse:
+        plans.check_webhooks(account)
+        hook = await self._one_within(transaction, account, webhook_id)
+        now = self._clock()
+        if request.url is not UNSET:
+            self._sender().check(request.url)
+        changed = msgspec.structs.replace(
+            hook,
+            url=hook.url if request.url is UNSET else request.url,
+            events=hook.events if request.events is UNSET else _joined(request.events),
+            tag=hook.tag if request.tag is UNSET else _clean(request.tag),
+            query=hook.query if request.q is UNSET else _clean(request.q),
+            updated_at=now,
+        )
+        _check_filter(changed.tag, changed.query, now)
+        if request.is_active is False and hook.state is WebhookState.ACTIVE:
+            changed = msgspec.structs.replace(changed, state=WebhookState.PAUSED)
+        elif request.is_active is True and hook.state is not WebhookState.ACTIVE:
+            changed = msgspec.structs.replace(changed, state=WebhookState.ACTIVE)
+        if changed.state is WebhookState.ACTIVE and (
+            hook.state is not WebhookState.ACTIVE or changed.url != hook.url
+        ):
+            changed = msgspec.structs.replace(
+                changed,
+                problem="",
+                failures=0,
+                failing_since=None,
+                next_try_at=now,
+                is_untold=False,
+            )
+        await self._store.change(transaction, account.account_id, changed)
+        return self._response(changed)
+
+    async def rotate(
+        self, transaction: Transaction, account: Account, webhook_id: str
+    ) -> WebhookResponse:
+        """Another secret. Messages are signed with both for a day."""
+        plans.check_webhooks(account)
+        hook = await self._one_within(transaction, account, webhook_id)
+        account_id, now = account.account_id, self._clock()
+        found = replaced(self._vault.open(account_id, hook))
+        sealed = self._vault.seal(found, account_id, webhook_id)
+        await self._store.put_secrets(transaction, account_id, webhook_id, sealed, now)
+        rotated_at = now if found.former else None
+        changed = msgspec.structs.replace(hook, rotated_at=rotated_at, updated_at=now)
+        return self._response(changed, found.current)
+
+    async def delete(
+        self, transaction: Transaction, account: Account, webhook_id: str
+    ) -> WebhookResponse:
+        hook = await self._one_within(transaction, account, webhook_id)
+        await self._store.delete(transaction, account.account_id, webhook_id)
+        await self._note(transaction, account, ActivityKind.WEBHOOK_REMOVED, hook)
+        return self._response(hook)
+
+    async def test(
+        self, transaction: Transaction, account: Account, webhook_id: str
+    ) -> DeliveryResponse:
+        """Sends a test message once, also to a webhook that is paused or fails."""
+        plans.check_webhooks(account)
+        hook = await self._one_within(transaction, account, webhook_id)
+        return await self._ask(transaction, account, messages.of_test(hook, self._clock()))
+
+    async def send_again(
+        self, transaction: Transaction, account: Account, webhook_id: str, message_id: str
+    ) -> DeliveryResponse:
+        """Sends the same message once more, with the same id."""
+        plans.check_webhooks(account)
+        await self._one_within(transaction, account, webhook_id)
+        account_id = account.account_id
+        found = await self._store.delivery(transaction, account_id, webhook_id, message_id)
+        if found is None:
+            raise _no_message(message_id)
+        if found.state is DeliveryState.RETRYING:
+            # Others wait for it, so it is not sent besides them.
+            await self._store.hurry(transaction, account_id, webhook_id, self._clock())
+            await self._add_job(transaction, account)
+            return delivery_response(found)
+        if found.state is DeliveryState.WAITING:
+            return delivery_response(found)
+        asked = msgspec.structs.replace(found, state=DeliveryState.WAITING, tries=0)
+        answer = await self._ask(transaction, account, asked)
+        return msgspec.structs.replace(answer, tries=found.tries)
+
+    async def send_posts(
+        self,
+        transaction: Transaction,
+        account: Account,
+        webhook_id: str,
+        post_ids: Sequence[str],
+    ) -> None:
+        """For rules: sends posts to one webhook, whatever its filter is, after what came before.
+
+        The transaction holds the lock of the library. The messages are of the type post.sent, and
+        are tried again like all others. Raises a refusal if there is no such webhook.
+        """
+        await self._one_within(transaction, account, webhook_id)
+        sent = Happening(EventType.POST_SENT, post_ids, webhook=webhook_id)
+        await self._libraries.touch(transaction, account.account_id, [sent], self._clock())
+
+    async def deliveries(
+        self, account: Account, webhook_id: str, limit: int
+    ) -> list[DeliveryResponse]:
+        """The latest messages to a webhook, latest first."""
+        await self._one(account, webhook_id)
+        found = await self._store.deliveries(account.account_id, webhook_id, limit)
+        return [delivery_response(one) for one in found]
+
+    async def latest(self, account: Account, limit: int) -> Sequence[Delivery]:
+        """The latest messages to all webhooks."""
+        return await self._store.latest(account.account_id, limit)
+
+    async def delivery(
+        self, account: Account, webhook_id: str, message_id: str
+    ) -> DeliveryResponse:
+        key = (account.account_id, webhook_id, message_id)
+        found = await self._store.delivery(self._database, *key)
+        if found is None:
+            raise _no_message(message_id)
+        shown = delivery_response(found)
+        return msgspec.structs.replace(shown, message=msgspec.json.decode(found.body))
+
+    async def settled_soon(
+        self, account: Account, webhook_id: str, message_id: str
+    ) -> DeliveryResponse | None:
+        """What came of a message, if a worker has sent it within some seconds."""
+        self._wake()
+        end = time.monotonic() + WAIT_S
+        while time.monotonic() < end:
+            key = (account.account_id, webhook_id, message_id)
+            found = await self._store.delivery(self._database, *key)
+            if found is None:
+                return None
+            if found.state is not DeliveryState.WAITING:
+                return delivery_response(found)
+            await asyncio.sleep(_LOOK_S)
+        return None
+
+    async def _ask(
+        self, transaction: Transaction, account: Account, delivery: Delivery
+    ) -> DeliveryResponse:
+        account_id = account.account_id
+        waiting = await self._store.count_waiting(transaction, account_id)
+        if waiting >= limits.WAITING_DELIVERIES_MAX:
+            raise Refusal(
+                Code.RATE_LIMITED,
+                f"{waiting} messages are still to be sent. Wait until they are.",
+                {"Retry-After": "10"},
+            )
+        await self._store.put_delivery(transaction, account_id, delivery, limits.DELIVERIES_KEPT)
+        await self._add_job(transaction, account)
+        return delivery_response(delivery)
+
+    async def _add_job(self, transaction: Transaction, account: Account) -> None:
+        await self._jobs.add(
+            transaction,
+            account.account_id,
+            KIND,
+            b"{}",
+            priority=WEBHOOKS,
+            now=self._clock(),
+            unique=KIND,
+        )
+
+    async def _one(self, account: Account, webhook_id: str) -> Webhook:
+        return _required(
+            await self._store.one(self._database, account.account_id, webhook_id), webhook_id
+        )
+
+    async def _one_within(
+        self, transaction: Transaction, account: Account, webhook_id: str
+    ) -> Webhook:
+        return _required(
+            await self._store.one(transaction, account.account_id, webhook_id), webhook_id
+        )
+
+    async def _note(
+        self, transaction: Transaction, account: Account, kind: ActivityKind, hook: Webhook
+    ) -> None:
+        entry = self._activity.entry(kind, host_of(hook.url))
+        await self._activity.add(transaction, account.account_id, entry)
+
+    def _sender(self) -> "Sender":
+        from bowerbird.library.webhooks.sending import Sender  # noqa: PLC0415 - imports httpx2
+
+        return Sender.of(self._settings)
+
+    def _response(self, hook: Webhook, secret: str | UnsetType = UNSET) -> WebhookResponse:
+        until = None if hook.rotated_at is None else hook.rotated_at + FORMER_SECRET
+        is_failing = hook.failing_since is not None and hook.state is WebhookState.ACTIVE
+        return WebhookResponse(
+            id=hook.webhook_id,
+            url=hook.url,
+            events=hook.events.split(),
+            tag=hook.tag or None,
+            q=hook.query or None,
+            state=hook.state,
+            problem=hook.problem or None,
+            failing_since=_moment(hook.failing_since),
+            next_try_at=_moment(hook.next_try_at) if is_failing else None,
+            last_delivered_at=_moment(hook.last_sent_at),
+            former_secret_until=_moment(until if until and until > self._clock() else None),
+            created_at=with_offset(hook.created_at),
+            updated_at=with_offset(hook.updated_at),
+            secret=secret,
+        )
+
+
+def delivery_response(delivery: Delivery) -> DeliveryResponse:
+    return DeliveryResponse(
+        id=delivery.message_id,
+        type=delivery.type,
+        state=delivery.state,
+        tries=delivery.tries,
+        created_at=with_offset(delivery.created_at),
+        tried_at=_moment(delivery.tried_at),
+        took_ms=delivery.took_ms,
+        status=delivery.status,
+        answer=delivery.answer or None,
+        problem=delivery.problem or None,
+    )
+
+
+def host_of(url: str) -> str:
+    """What an address is called. Its path may be a password of the receiver."""
+    return url.partition("://")[2].partition("/")[0].partition("?")[0]
+
+
+def _moment(instant: int | None) -> str | None:
+    return None if instant is None else with_offset(instant)
+
+
+def _joined(events: Sequence[str] | None) -> str:
+    return " ".join(dict.fromkeys(events or ()))
+
+
+def _clean(text: str | None) -> str:
+    return (text or "").strip()
+
+
+def _check_filter(tag: str | None, query: str | None, now: int) -> None:
+    messages.filter_for(_clean(tag), _clean(query), now)
+
+
+def _required(hook: Webhook | None, webhook_id: str) -> Webhook:
+    if hook is None:
+        raise errors.not_found("webhook", webhook_id)
+    return hook
+
+
+def _no_message(message_id: str) -> Refusal:
+    return errors.not_found("message", message_id)

@@ -1,0 +1,112 @@
+"""/v1/shares: shared lists and private feeds."""
+
+from typing import Final
+
+import msgspec
+
+from bowerbird.errors import Code
+from bowerbird.library.sharing.shares import ShareResponse, Shares
+from bowerbird.model.shares import Shared  # noqa: TC001 - as the other models
+from bowerbird.requests.shares import NewShare, ShareChange
+from bowerbird.storage.database import Transaction
+from bowerbird.wire.responses.envelope import QueryMeta
+from bowerbird.wire.responses.replies import Reply
+from bowerbird.wire.routes import ApiRoute, Call, Operation
+from bowerbird.wire.writes import Writes, done
+
+_CREATED: Final = 201
+LIST: Final = Operation(
+    method="GET",
+    path="/v1/shares",
+    name="listShares",
+    summary="List the account's shared lists and private feeds, oldest first.",
+    data=ShareResponse,
+    is_many=True,
+    meta=QueryMeta,
+    # The operator and the clock change their state.
+    is_tagged=False,
+)
+CREATE: Final = Operation(
+    method="POST",
+    path="/v1/shares",
+    name="createShare",
+    summary="Share a label or a Smart View, or create a private feed of a list.",
+    data=ShareResponse,
+    body=NewShare,
+    statuses=(_CREATED,),
+    refusals=(Code.NOT_FOUND, Code.SUBSCRIPTION_REQUIRED),
+)
+GET: Final = Operation(
+    method="GET",
+    path="/v1/shares/{share_id}",
+    name="getShare",
+    summary="Get one shared list or private feed.",
+    data=ShareResponse,
+    meta=QueryMeta,
+    is_tagged=False,
+    refusals=(Code.NOT_FOUND,),
+)
+UPDATE: Final = Operation(
+    method="PATCH",
+    path="/v1/shares/{share_id}",
+    name="updateShare",
+    summary="Change how a list is shared, switch it off, or give it a new address.",
+    data=ShareResponse,
+    body=ShareChange,
+    refusals=(Code.NOT_FOUND,),
+)
+DELETE: Final = Operation(
+    method="DELETE",
+    path="/v1/shares/{share_id}",
+    name="deleteShare",
+    summary="Stop sharing a list. Its address ends at once.",
+    data=ShareResponse,
+    refusals=(Code.NOT_FOUND,),
+)
+OPERATIONS: Final = (LIST, CREATE, GET, UPDATE, DELETE)
+
+
+def routes(shares: Shares) -> list[ApiRoute]:
+    async def list_shares(call: Call) -> Reply:
+        found = await shares.all(call.account)
+        return done(found)
+
+    async def get_share(call: Call) -> Reply:
+        share = await shares.find(call.account, call.path_params["share_id"])
+        return done(await shares.response(call.account, share))
+
+    return [LIST.served_by(list_shares), GET.served_by(get_share)]
+
+
+def write_routes(shares: Shares, writes: Writes) -> list[ApiRoute]:
+    async def create(call: Call) -> Reply:
+        target: tuple[Shared, str] | None = None
+
+        async def prepare(call: Call, request: NewShare) -> None:
+            nonlocal target
+            target = await shares.target(call.account, request)
+
+        async def effect(transaction: Transaction, call: Call, request: NewShare) -> Reply:
+            assert target is not None
+            share = await shares.create(transaction, call.account, request, target)
+            shown = await shares.response_within(transaction, call.account, share)
+            reply = done(shown, status=_CREATED)
+            location = (b"location", f"/v1/shares/{share.share_id}".encode())
+            return msgspec.structs.replace(reply, headers=[*reply.headers, location])
+
+        return await writes.handler_of(NewShare, effect, prepare=prepare)(call)
+
+    async def update(transaction: Transaction, call: Call, request: ShareChange) -> Reply:
+        share_id = call.path_params["share_id"]
+        share = await shares.change(transaction, call.account, share_id, request)
+        return done(await shares.response_within(transaction, call.account, share))
+
+    async def delete(transaction: Transaction, call: Call) -> Reply:
+        share = await shares.delete(transaction, call.account, call.path_params["share_id"])
+        return done(await shares.response_within(transaction, call.account, share))
+
+    return [
+        CREATE.served_by(create),
+        UPDATE.served_by(writes.handler_of(ShareChange, update)),
+        DELETE.served_by(writes.handler(delete)),
+    ]

@@ -1,0 +1,235 @@
+"""/v1/webhooks: addresses that are told what happens in the library, and what was sent to them."""
+
+from typing import Final
+
+import msgspec
+
+from bowerbird.errors import Code
+from bowerbird.library.access import plans
+from bowerbird.library.webhooks.webhooks import (
+    DeliveryResponse,
+    WebhookResponse,
+    Webhooks,
+)
+from bowerbird.model.webhooks import DeliveryState
+from bowerbird.requests.limits import PAGE_DEFAULT
+from bowerbird.requests.webhooks import DeliveriesQuery, NewWebhook, WebhookChange
+from bowerbird.storage.database import Transaction
+from bowerbird.wire import query_strings
+from bowerbird.wire.idempotency import Replay
+from bowerbird.wire.responses.envelope import QueryMeta
+from bowerbird.wire.responses.replies import Reply
+from bowerbird.wire.routes import ApiRoute, Call, Operation
+from bowerbird.wire.writes import Writes, done
+
+_CREATED: Final = 201
+_ACCEPTED: Final = 202
+_PATH: Final = "/v1/webhooks"
+_ONE: Final = f"{_PATH}/{{webhook_id}}"
+_MESSAGES: Final = f"{_ONE}/deliveries"
+_PAID: Final = (Code.SUBSCRIPTION_REQUIRED,)
+LIST: Final = Operation(
+    method="GET",
+    path=_PATH,
+    name="listWebhooks",
+    summary="List the account's webhooks.",
+    data=WebhookResponse,
+    is_many=True,
+    meta=QueryMeta,
+    # Deliveries change them without a new version of the library.
+    is_tagged=False,
+    refusals=_PAID,
+)
+CREATE: Final = Operation(
+    method="POST",
+    path=_PATH,
+    name="createWebhook",
+    summary="Add a webhook, which is sent what happens from now on. Its secret is shown once.",
+    data=WebhookResponse,
+    body=NewWebhook,
+    statuses=(_CREATED,),
+    headers={"Location": True},
+    refusals=_PAID,
+)
+GET: Final = Operation(
+    method="GET",
+    path=_ONE,
+    name="getWebhook",
+    summary="Get one webhook.",
+    data=WebhookResponse,
+    meta=QueryMeta,
+    is_tagged=False,
+    refusals=(*_PAID, Code.NOT_FOUND),
+)
+UPDATE: Final = Operation(
+    method="PATCH",
+    path=_ONE,
+    name="updateWebhook",
+    summary="Change a webhook, pause it, or turn it on again.",
+    data=WebhookResponse,
+    body=WebhookChange,
+    refusals=(*_PAID, Code.NOT_FOUND),
+)
+DELETE: Final = Operation(
+    method="DELETE",
+    path=_ONE,
+    name="deleteWebhook",
+    summary="Remove a webhook and what is known about its messages.",
+    data=WebhookResponse,
+    refusals=(Code.NOT_FOUND,),
+)
+ROTATE: Final = Operation(
+    method="POST",
+    path=f"{_ONE}/rotate",
+    name="rotateWebhookSecret",
+    summary="Create another secret. Messages are signed with both for 24 hours.",
+    data=WebhookResponse,
+    refusals=(*_PAID, Code.NOT_FOUND),
+)
+TEST: Final = Operation(
+    method="POST",
+    path=f"{_ONE}/test",
+    name="testWebhook",
+    summary="Send a test message once. 202 if it is not sent yet after a few seconds.",
+    data=DeliveryResponse,
+    statuses=(200, _ACCEPTED),
+    headers={"Location": True},
+    refusals=(*_PAID, Code.NOT_FOUND, Code.RATE_LIMITED),
+)
+DELIVERIES: Final = Operation(
+    method="GET",
+    path=_MESSAGES,
+    name="listWebhookDeliveries",
+    summary="List the last messages to a webhook, latest first: at most 100 are kept.",
+    data=DeliveryResponse,
+    is_many=True,
+    meta=QueryMeta,
+    query=DeliveriesQuery,
+    is_tagged=False,
+    refusals=(*_PAID, Code.NOT_FOUND),
+)
+DELIVERY: Final = Operation(
+    method="GET",
+    path=f"{_MESSAGES}/{{message_id}}",
+    name="getWebhookDelivery",
+    summary="Get one message with what was sent and answered.",
+    data=DeliveryResponse,
+    meta=QueryMeta,
+    is_tagged=False,
+    refusals=(*_PAID, Code.NOT_FOUND),
+)
+SEND_AGAIN: Final = Operation(
+    method="POST",
+    path=f"{_MESSAGES}/{{message_id}}/send_again",
+    name="sendWebhookMessageAgain",
+    summary="Send a message once more, with the same id.",
+    data=DeliveryResponse,
+    statuses=TEST.statuses,
+    headers=TEST.headers,
+    refusals=TEST.refusals,
+)
+OPERATIONS: Final = (
+    *(LIST, CREATE, GET, UPDATE, DELETE, ROTATE, TEST, DELIVERIES, DELIVERY, SEND_AGAIN),
+)
+
+
+def routes(webhooks: Webhooks) -> list[ApiRoute]:
+    async def list_webhooks(call: Call) -> Reply:
+        plans.check_webhooks(call.account)
+        return done(await webhooks.all(call.account))
+
+    async def get_webhook(call: Call) -> Reply:
+        plans.check_webhooks(call.account)
+        return done(await webhooks.get(call.account, call.path_params["webhook_id"]))
+
+    async def list_deliveries(call: Call) -> Reply:
+        plans.check_webhooks(call.account)
+        query = query_strings.read(call.target.query_string, DeliveriesQuery)
+        limit = query.limit or PAGE_DEFAULT
+        webhook_id = call.path_params["webhook_id"]
+        return done(await webhooks.deliveries(call.account, webhook_id, limit))
+
+    async def get_delivery(call: Call) -> Reply:
+        plans.check_webhooks(call.account)
+        return done(await webhooks.delivery(call.account, *_message(call)))
+
+    return [
+        LIST.served_by(list_webhooks),
+        GET.served_by(get_webhook),
+        DELIVERIES.served_by(list_deliveries),
+        DELIVERY.served_by(get_delivery),
+    ]
+
+
+def write_routes(webhooks: Webhooks, writes: Writes) -> list[ApiRoute]:
+    gate = plans.check_webhooks
+
+    async def create(transaction: Transaction, call: Call, request: NewWebhook) -> Reply:
+        made = await webhooks.create(transaction, call.account, request)
+        return _at(_once(made, _CREATED), f"{_PATH}/{made.id}")
+
+    async def update(transaction: Transaction, call: Call, request: WebhookChange) -> Reply:
+        webhook_id = call.path_params["webhook_id"]
+        return done(await webhooks.change(transaction, call.account, webhook_id, request))
+
+    async def rotate(transaction: Transaction, call: Call) -> Reply:
+        webhook_id = call.path_params["webhook_id"]
+        return _once(await webhooks.rotate(transaction, call.account, webhook_id), 200)
+
+    async def delete(transaction: Transaction, call: Call) -> Reply:
+        return done(
+            await webhooks.delete(transaction, call.account, call.path_params["webhook_id"])
+        )
+
+    return [
+        CREATE.served_by(writes.handler_of(NewWebhook, create, gate)),
+        UPDATE.served_by(writes.handler_of(WebhookChange, update, gate)),
+        DELETE.served_by(writes.handler(delete)),
+        ROTATE.served_by(writes.handler(rotate)),
+    ]
+
+
+def sending_routes(webhooks: Webhooks, writes: Writes) -> list[ApiRoute]:
+    async def test(transaction: Transaction, call: Call) -> Reply:
+        webhook_id = call.path_params["webhook_id"]
+        return _sent(webhook_id, await webhooks.test(transaction, call.account, webhook_id))
+
+    async def send_again(transaction: Transaction, call: Call) -> Reply:
+        webhook_id, message_id = _message(call)
+        sent = await webhooks.send_again(transaction, call.account, webhook_id, message_id)
+        return _sent(webhook_id, sent)
+
+    async def wait(call: Call, answer: Reply | Replay) -> Reply | None:
+        if answer.status != _ACCEPTED:
+            return None
+        path = dict(answer.headers)[b"location"].decode().split("/")
+        webhook_id, message_id = path[-3], path[-1]
+        settled = await webhooks.settled_soon(call.account, webhook_id, message_id)
+        return None if settled is None else _sent(webhook_id, settled)
+
+    return [
+        TEST.served_by(writes.handler(test, wait=wait)),
+        SEND_AGAIN.served_by(writes.handler(send_again, wait=wait)),
+    ]
+
+
+def _message(call: Call) -> tuple[str, str]:
+    return call.path_params["webhook_id"], call.path_params["message_id"]
+
+
+def _sent(webhook_id: str, delivery: DeliveryResponse) -> Reply:
+    is_waiting = delivery.state is DeliveryState.WAITING
+    reply = done(delivery, status=_ACCEPTED if is_waiting else 200)
+    return _at(reply, f"{_PATH}/{webhook_id}/deliveries/{delivery.id}")
+
+
+def _at(reply: Reply, path: str) -> Reply:
+    location = (b"location", path.encode())
+    return msgspec.structs.replace(reply, headers=[*reply.headers, location])
+
+
+def _once(webhook: WebhookResponse, status: int) -> Reply:
+    """An answer with a secret, which is not stored under the key of the request."""
+    reply = done(webhook, status=status)
+    without = msgspec.structs.replace(webhook, secret=msgspec.UNSET)
+    return msgspec.structs.replace(reply, stored=done(without).body)

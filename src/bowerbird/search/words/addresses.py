@@ -1,0 +1,114 @@
+"""Addresses as tokens: one for the host, and one for each part between slashes and other signs.
+
+An address is a phrase of them, and so is a part of it. Tracking parameters, the scheme and www. are
+left out, and addresses that lead to the same page have the same tokens.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+from urllib.parse import unquote
+
+from bowerbird.model.traits import plain_address
+from bowerbird.model.words import ADDRESS, GAP, Form
+from bowerbird.search.words.token_folding import MAX_TOKEN_CHARACTERS, fold
+
+# Of all addresses of a post, with the gaps between them. Positions in a tsvector are limited.
+MAX_ADDRESS_TOKENS: Final = 160
+_MOST_PARTS: Final = 12
+_MOST_CHARACTERS: Final = 1_000
+_SIGNS: Final = re.compile(r"[^a-z0-9/?&=;]+")
+_BETWEEN: Final = re.compile("[/?&=;]+")
+_OTHER_HOST: Final = re.compile(r"(?:m|mobile|amp)\.(?=[^./]+\.)")
+_HOSTS: Final = dict.fromkeys(("twitter.com", "fxtwitter.com", "vxtwitter.com"), "x.com")
+# By host: the paths of pages that have several addresses, and one address for all of them.
+_VIDEO, _POST, _PAPER = "youtube.com/watch?v=", "x.com/status/", "arxiv.org/abs/"
+_PAGES: Final = {
+    "youtu.be": (re.compile(r"([\w-]+)", re.ASCII), _VIDEO),
+    "youtube.com": (
+        re.compile(r"(?:watch\?(?:\S*&)?v=|shorts/|live/|embed/)([\w-]+)", re.ASCII),
+        _VIDEO,
+    ),
+    "x.com": (re.compile(r"(?:i/web|\w+)/status(?:es)?/(\d+)", re.ASCII), _POST),
+    "arxiv.org": (re.compile(r"(?:abs|pdf|html)/(\d{4}\.\d{4,5})", re.ASCII), _PAPER),
+}
+_TYPED: Final = re.compile(
+    r"(?:https?://\S+\.\S+|(?:[\w-]+\.)+[^\W\d_]{2,}(?::\d+)?[/?]\S+)", re.IGNORECASE
+)
+# A name with an owner, the number of a paper, or the id of a video.
+_PART: Final = re.compile(r"(?=\S*[/\d])[\w.~-]+(?:/[\w.~-]+)*/?")
+_LEAST_PART: Final = 6
+_EDGES: Final = "<>()[]\"'"
+
+
+def tokens_of(addresses: Iterable[str]) -> list[str]:
+    """The tokens of all addresses of a post."""
+    found: list[str] = []
+    for address in dict.fromkeys(addresses):
+        if parts := _parts(address):
+            found += [GAP, *parts] if found else parts
+        if len(found) >= MAX_ADDRESS_TOKENS:
+            break
+    return found[:MAX_ADDRESS_TOKENS]
+
+
+def typed(text: str) -> str:
+    """An address that somebody types or pastes, without what only tracks; "" if it is none."""
+    text = text.strip(_EDGES)
+    if len(text) > _MOST_CHARACTERS or not _TYPED.fullmatch(text):
+        return ""
+    return plain(text)
+
+
+def plain(text: str) -> str:
+    return plain_address(text if "://" in text else f"https://{text}").rstrip("*")
+
+
+def forms_of_address(text: str) -> tuple[Form, ...]:
+    """How the index has an address, or its beginning before a star."""
+    parts = _parts(text if "://" in text else f"https://{text}")
+    return (Form(tuple(parts), is_prefix=text.endswith("*")),) if parts else ()
+
+
+def forms_of_part(text: str) -> tuple[Form, ...]:
+    """How the index has a part of an address, such as owner/name or the id of a video."""
+    if not _LEAST_PART <= len(text) <= MAX_TOKEN_CHARACTERS or not _PART.fullmatch(text):
+        return ()
+    parts = _folded(text)
+    return (Form(tuple(parts)),) if parts else ()
+
+
+def _parts(url: str) -> list[str]:
+    if len(url) > _MOST_CHARACTERS:
+        return []
+    address = plain_address(url)
+    return _folded(_same_page(address)) if address else []
+
+
+def _same_page(address: str) -> str:
+    """One address for all that lead to the same page of well-known sites."""
+    if address.startswith(("m.", "mobile.", "amp.")):
+        address = _OTHER_HOST.sub("", address, count=1)
+    host, slash, path = address.partition("/")
+    host = _HOSTS.get(host, host)
+    if host not in _PAGES:
+        return address
+    pattern, same = _PAGES[host]
+    found = pattern.match(path)
+    return f"{same}{found[1]}" if found else f"{host}{slash}{path}"
+
+
+def _folded(address: str) -> list[str]:
+    if "%" in address:
+        address = unquote(address)
+    if address.isascii():
+        parts: Iterable[str] = _BETWEEN.split(_SIGNS.sub("", address.lower()))
+    else:
+        parts = _of_other_scripts(address)
+    kept = [part for part in parts if part][:_MOST_PARTS]
+    return [ADDRESS + part[: MAX_TOKEN_CHARACTERS - 1] for part in kept]
+
+
+def _of_other_scripts(address: str) -> Iterator[str]:
+    for part in _BETWEEN.split(address):
+        yield "".join(fold(part).replace("#", "").replace("@", "").replace("_", "").split())

@@ -1,0 +1,60 @@
+"""Finds posts that have the same text or the same links as others."""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from bowerbird.storage.database import Database, Reader, Store
+
+Same = Literal["link", "text"]
+
+
+class GroupedPost(NamedTuple):
+    print: int
+    number: int
+    post_id: str
+    link_print: int | None
+
+
+class Prints(NamedTuple):
+    text: int | None
+    link: int | None
+
+
+class DuplicateStore(Store):
+    resource = "duplicates"
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database)
+        self._database = database
+
+    async def groups(
+        self, account_id: int, same: Same, after: int, limit: int
+    ) -> Sequence[tuple[int, int]]:
+        """The next groups by their print, each with the number of its posts."""
+        rows = await self._read_slowly(
+            f"groups_by_{same}", account_id=account_id, after=after, limit=limit
+        )
+        return [(print, count) for print, count in rows]
+
+    async def posts(
+        self, account_id: int, same: Same, prints: Sequence[int], most: int
+    ) -> list[GroupedPost]:
+        """The first posts of each of these groups."""
+        rows = await self._read_slowly(
+            f"posts_by_{same}",
+            account_id=account_id,
+            prints=self._database.number_list(prints),
+            most=most,
+        )
+        return [GroupedPost(*row) for row in rows]
+
+    async def prints(
+        self, reader: Reader, account_id: int, post_ids: Sequence[str]
+    ) -> dict[str, Prints]:
+        rows = await self._rows(
+            reader,
+            "prints",
+            account_id=account_id,
+            post_ids=self._database.text_list(post_ids),
+        )
+        return {post_id: Prints(text, link) for post_id, text, link in rows}

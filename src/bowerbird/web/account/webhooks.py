@@ -1,0 +1,335 @@
+"""The page of webhooks: adds, tests, pauses and removes them, and shows what was sent."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Final, NamedTuple, TypeVar
+
+import msgspec
+
+from bowerbird.assembly import Services
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.webhooks.webhooks import DeliveryResponse, WebhookResponse, host_of
+from bowerbird.model import instants
+from bowerbird.model.events import EventType
+from bowerbird.model.webhooks import TYPES, Delivery, DeliveryState, WebhookState
+from bowerbird.requests import limits
+from bowerbird.requests.webhooks import NewWebhook, WebhookChange
+from bowerbird.storage.database import Transaction
+from bowerbird.web.visits.formats import Moment, Times
+from bowerbird.web.visits.pages import VisitPages
+from bowerbird.web.visits.router import Access, PageRoute
+from bowerbird.web.visits.visit import Visit
+from bowerbird.wire.responses.replies import Reply
+
+T = TypeVar("T")
+
+PATH: Final = "/webhooks"
+_BACK: Final = (PATH, "Back to your webhooks")
+_SHOWN: Final = 20
+
+
+class Group(NamedTuple):
+    """Types of events that a person chooses together."""
+
+    name: str
+    text: str
+    types: Sequence[EventType]
+    is_first_choice: bool
+
+
+GROUPS: Final = (
+    Group("saved", "saved", (EventType.POST_CREATED,), is_first_choice=True),
+    Group(
+        "labelled",
+        "labelled or unlabelled",
+        (EventType.POST_LABELLED, EventType.POST_UNLABELLED),
+        is_first_choice=True,
+    ),
+    Group(
+        "read",
+        "read or archived",
+        (
+            *(EventType.POST_READ, EventType.POST_UNREAD),
+            *(EventType.POST_ARCHIVED, EventType.POST_UNARCHIVED),
+        ),
+        is_first_choice=False,
+    ),
+    Group(
+        "changed",
+        "highlighted, noted or filled in later",
+        (EventType.POST_CHANGED,),
+        is_first_choice=True,
+    ),
+    Group(
+        "deleted",
+        "deleted or restored",
+        (EventType.POST_DELETED, EventType.POST_RESTORED, EventType.POST_PURGED),
+        is_first_choice=False,
+    ),
+    Group(
+        "lists",
+        "and when a label or a view changes",
+        tuple(one for one in TYPES if not one.startswith("post.")),
+        is_first_choice=False,
+    ),
+)
+_WORDS: Final = {EventType.POST_CREATED.value: "Post saved"}
+_STATES: Final = {
+    DeliveryState.WAITING: "being sent",
+    DeliveryState.RETRYING: "tried again later",
+    DeliveryState.DELIVERED: "",
+    DeliveryState.FAILED: "",
+}
+
+
+class WebhookPages:
+    def __init__(self, services: Services, pages: VisitPages) -> None:
+        self._database = services.database
+        self._webhooks = services.webhooks
+        self._pages = pages
+
+    def routes(self) -> list[PageRoute]:
+        return [
+            PageRoute("GET", PATH, self.shown),
+            PageRoute("POST", PATH, self.add, Access.PROVED, PATH),
+            PageRoute("POST", f"{PATH}/secret", self.rotate, Access.PROVED, PATH),
+            PageRoute("POST", f"{PATH}/test", self.test, page=PATH),
+            PageRoute("POST", f"{PATH}/pause", self.pause, page=PATH),
+            PageRoute("POST", f"{PATH}/resume", self.resume, page=PATH),
+            PageRoute("POST", f"{PATH}/remove", self.remove, page=PATH),
+            PageRoute("POST", f"{PATH}/again", self.send_again, page=PATH),
+            PageRoute("GET", f"{PATH}/{{webhook_id}}/{{message_id}}", self.message),
+        ]
+
+    async def shown(
+        self,
+        visit: Visit,
+        *,
+        status: int = 200,
+        new: WebhookResponse | None = None,
+        typed: Mapping[str, str] | None = None,
+        error: str = "",
+    ) -> Reply:
+        account, times = visit.signed_in.account, visit.times
+        hooks = await self._webhooks.all(account)
+        hosts = {one.id: host_of(one.url) for one in hooks}
+        return self._pages.show(
+            visit,
+            "webhooks.html",
+            status=status,
+            secret=new.secret if new else "",
+            secret_of=host_of(new.url) if new else "",
+            hooks=[_hook(one, times) for one in hooks],
+            messages=[
+                _message(one, hosts.get(one.webhook_id, ""), times)
+                for one in await self._webhooks.latest(account, _SHOWN)
+            ],
+            groups=[(one.name, one.text, _is_chosen(one, typed)) for one in GROUPS],
+            typed=typed or {},
+            error=error,
+            is_free=account.is_free,
+            has_room=len(hooks) < limits.WEBHOOKS_MAX,
+            most=limits.WEBHOOKS_MAX,
+        )
+
+    async def add(self, visit: Visit) -> Reply:
+        form, account = visit.form, visit.signed_in.account
+        chosen = [one for one in GROUPS if form.get(one.name)]
+        types = [type.value for one in chosen for type in one.types]
+        request = NewWebhook(
+            url=form.get("url", "").strip(),
+            events=None if len(chosen) == len(GROUPS) else types,
+            tag=form.get("tag") or None,
+            q=form.get("q") or None,
+        )
+        try:
+            if not chosen:
+                return await self.shown(
+                    visit, status=400, typed=form, error="Choose at least one event."
+                )
+            _check_lengths(request)
+            new = await self._write(visit, lambda t: self._webhooks.create(t, account, request))
+        except Refusal as refused:
+            sentence = refused.sentence.removeprefix("url: ")
+            return await self.shown(
+                visit, status=refused.status, typed=form, error=sentence[:1].upper() + sentence[1:]
+            )
+        # Not after a redirect: the secret would have to be kept until then.
+        return await self.shown(visit, new=new)
+
+    async def rotate(self, visit: Visit) -> Reply:
+        account, webhook_id = visit.signed_in.account, visit.form.get("webhook", "")
+        try:
+            new = await self._write(visit, lambda t: self._webhooks.rotate(t, account, webhook_id))
+        except Refusal as refused:
+            return self._pages.refused(visit, refused, _BACK)
+        return await self.shown(visit, new=new)
+
+    async def test(self, visit: Visit) -> Reply:
+        account, webhook_id = visit.signed_in.account, visit.form.get("webhook", "")
+        return await self._sent(
+            visit, webhook_id, lambda t: self._webhooks.test(t, account, webhook_id)
+        )
+
+    async def send_again(self, visit: Visit) -> Reply:
+        account, webhook_id = visit.signed_in.account, visit.form.get("webhook", "")
+        message_id = visit.form.get("message", "")
+        return await self._sent(
+            visit,
+            webhook_id,
+            lambda t: self._webhooks.send_again(t, account, webhook_id, message_id),
+        )
+
+    async def pause(self, visit: Visit) -> Reply:
+        return await self._changed(visit, WebhookChange(is_active=False), "webhook-paused")
+
+    async def resume(self, visit: Visit) -> Reply:
+        return await self._changed(visit, WebhookChange(is_active=True), "webhook-resumed")
+
+    async def remove(self, visit: Visit) -> Reply:
+        account, webhook_id = visit.signed_in.account, visit.form.get("webhook", "")
+        change = self._write(visit, lambda t: self._webhooks.delete(t, account, webhook_id))
+        return await self._after(visit, change, "webhook-removed")
+
+    async def message(self, visit: Visit) -> Reply:
+        account, path = visit.signed_in.account, visit.request.path_params
+        hook = await self._webhooks.get(account, path["webhook_id"])
+        found = await self._webhooks.delivery(account, hook.id, path["message_id"])
+        return self._pages.show(
+            visit,
+            "webhook_message.html",
+            host=host_of(hook.url),
+            sent_message=_details(hook, found, visit.times),
+        )
+
+    async def _sent(
+        self,
+        visit: Visit,
+        webhook_id: str,
+        send: Callable[[Transaction], Awaitable[DeliveryResponse]],
+    ) -> Reply:
+        try:
+            sent = await self._write(visit, send)
+        except Refusal as refused:
+            return self._pages.refused(visit, refused, _BACK)
+        account = visit.signed_in.account
+        settled = await self._webhooks.settled_soon(account, webhook_id, sent.id)
+        state = DeliveryState.WAITING if settled is None else settled.state
+        return self._pages.go(f"{PATH}?said=webhook-{state}")
+
+    async def _changed(self, visit: Visit, request: WebhookChange, said: str) -> Reply:
+        account, webhook_id = visit.signed_in.account, visit.form.get("webhook", "")
+        change = self._write(
+            visit, lambda t: self._webhooks.change(t, account, webhook_id, request)
+        )
+        return await self._after(visit, change, said)
+
+    async def _after(self, visit: Visit, change: Awaitable[object], said: str) -> Reply:
+        try:
+            await change
+        except Refusal as refused:
+            return self._pages.refused(visit, refused, _BACK)
+        return self._pages.go(f"{PATH}?said={said}")
+
+    async def _write(self, visit: Visit, work: Callable[[Transaction], Awaitable[T]]) -> T:
+        return await self._database.write(work, visit.account_id)
+
+
+def _is_chosen(group: Group, typed: Mapping[str, str] | None) -> bool:
+    return group.is_first_choice if typed is None else bool(typed.get(group.name))
+
+
+def _check_lengths(request: NewWebhook) -> None:
+    """A form is not decoded as a body is, which has these bounds in its types."""
+    for name, text, most in (
+        ("The address", request.url, limits.WEBHOOK_URL_MAX),
+        ("The label", request.tag, limits.LABEL_NAME_MAX),
+        ("The query", request.q, limits.TEXT_MAX),
+    ):
+        if text and len(text) > most:
+            raise Refusal(Code.INVALID_REQUEST, f"{name} has more than {most:,} characters.")
+
+
+def _hook(hook: WebhookResponse, times: Times) -> dict[str, Any]:
+    return {
+        "id": hook.id,
+        "url": hook.url,
+        "state": _state(hook, times),
+        "kind": _kind(hook),
+        "events": _chosen_words(hook.events),
+        "tag": hook.tag,
+        "query": hook.q,
+        "last": _moment(hook.last_delivered_at, times),
+        "problem": hook.problem,
+        "next_try": _moment(hook.next_try_at, times),
+        "is_active": hook.state is WebhookState.ACTIVE,
+        "is_disabled": hook.state is WebhookState.DISABLED,
+        "former_until": _moment(hook.former_secret_until, times),
+    }
+
+
+def _state(hook: WebhookResponse, times: Times) -> str:
+    if hook.state is WebhookState.ACTIVE:
+        since = _moment(hook.failing_since, times)
+        return f"failing since {since.inline}" if since else "working"
+    return "turned off" if hook.state is WebhookState.DISABLED else "paused"
+
+
+def _kind(hook: WebhookResponse) -> str:
+    if hook.state is WebhookState.PAUSED:
+        return "hold"
+    return "err" if hook.problem else "on"
+
+
+def _chosen_words(types: Sequence[str]) -> str:
+    """The groups, and types that are not a whole group."""
+    if not types:
+        return "Everything that happens"
+    whole = [one for one in GROUPS if set(one.types) <= set(types)]
+    grouped = {type.value for one in whole for type in one.types}
+    words = [one.text for one in whole] + [one for one in types if one not in grouped]
+    text = ", ".join(words)
+    return text[:1].upper() + text[1:]
+
+
+def _title(type: str) -> str:
+    return _WORDS.get(type, type.replace(".", " ").capitalize())
+
+
+def _message(delivery: Delivery, host: str, times: Times) -> dict[str, Any]:
+    return {
+        "id": delivery.message_id,
+        "webhook": delivery.webhook_id,
+        "what": _title(delivery.type),
+        "host": host,
+        "at": times.moment(delivery.tried_at or delivery.created_at),
+        "is_good": delivery.state is DeliveryState.DELIVERED,
+        "is_waiting": delivery.state is DeliveryState.WAITING,
+        "status": delivery.status,
+        "problem": delivery.problem,
+        "tries": delivery.tries,
+        "took_ms": delivery.took_ms,
+        "state": _STATES[delivery.state],
+    }
+
+
+def _details(hook: WebhookResponse, found: DeliveryResponse, times: Times) -> dict[str, Any]:
+    sent = msgspec.json.format(msgspec.json.encode(found.message), indent=2).decode()
+    return {
+        "id": found.id,
+        "webhook": hook.id,
+        "what": _title(found.type),
+        "at": _moment(found.tried_at or found.created_at, times),
+        "state": _STATES[found.state] or found.state.value,
+        "kind": "on" if found.state is DeliveryState.DELIVERED else "err",
+        "status": found.status,
+        "answer": found.answer,
+        "problem": found.problem,
+        "tries": found.tries,
+        "took_ms": found.took_ms,
+        "sent": sent,
+    }
+
+
+def _moment(text: str | None, times: Times) -> Moment | None:
+    at = None if text is None else instants.parse(text)
+    return None if at is None else times.moment(at)

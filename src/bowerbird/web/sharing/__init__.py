@@ -1,0 +1,1 @@
+"""Shared lists: what strangers see at their addresses, and the page that manages them."""

@@ -1,0 +1,245 @@
+"""/sharing: what an account shares, and its private feeds."""
+
+from datetime import date
+from typing import Any, Final
+
+import msgspec
+
+from bowerbird import errors
+from bowerbird.assembly import Services
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.sharing.shares import ShareResponse
+from bowerbird.model import instants
+from bowerbird.model.instants import with_offset, zone_of
+from bowerbird.model.shares import Audience, ListName, Share
+from bowerbird.requests import decoding, limits
+from bowerbird.requests.shares import NewShare, ShareChange
+from bowerbird.storage.database import Transaction
+from bowerbird.web.visits.pages import VisitPages
+from bowerbird.web.visits.router import PageRoute
+from bowerbird.web.visits.visit import Visit
+from bowerbird.wire.responses.replies import Reply
+
+PATH: Final = "/sharing"
+NEW: Final = f"{PATH}/new"
+ONE: Final = f"{PATH}/{{id}}"
+_FLAGS: Final = ("pictures", "saved_dates", "highlights", "notes", "hides_gone", "is_indexed")
+_TEXTS: Final = ("title", "description", "curator")
+# Chosen in the form of a new share.
+_DEFAULTS: Final = {"pictures": "on", "hides_gone": "on", "audience": Audience.LINK.value}
+_LISTS: Final = [(name.value, name.value.capitalize()) for name in ListName]
+_STATES: Final = {
+    "open": ("open", "on"),
+    "off": ("switched off", ""),
+    "ended": ("ended", ""),
+    "stopped": ("stopped by the operator", "err"),
+    "forbidden": ("forbidden by the operator", "err"),
+}
+_SAID: Final = {"off": "share-off", "on": "share-on", "renew": "share-renewed"}
+
+
+class SharingPages:
+    def __init__(self, services: Services, pages: VisitPages) -> None:
+        self._shares = services.shares
+        self._views = services.views
+        self._labels = services.labels.listed
+        self._pages = pages
+
+    def routes(self) -> list[PageRoute]:
+        return [
+            PageRoute("GET", PATH, self.shown),
+            PageRoute("POST", PATH, self.create_feed, page=PATH),
+            PageRoute("GET", NEW, self.new),
+            PageRoute("POST", NEW, self.create, page=PATH),
+            PageRoute("GET", ONE, self.one),
+            PageRoute("POST", ONE, self.change, page=PATH),
+        ]
+
+    async def shown(self, visit: Visit, *, problem: str = "", status: int = 200) -> Reply:
+        account = visit.signed_in.account
+        rows = [_row(each, visit) for each in await self._shares.all(account)]
+        labels, _ = await self._labels.uses(account)
+        return self._pages.show(
+            visit,
+            "sharing.html",
+            status=status,
+            problem=problem,
+            is_allowed=self._shares.is_allowed,
+            shares=[each for each in rows if each["url"]],
+            feeds=[each for each in rows if not each["url"]],
+            lists=_LISTS,
+            label_names=[each.label_name for each in labels],
+            views=[(view.slug, view.name) for view in await self._views.all(account)],
+            most=limits.FREE_SHARES_MAX if account.is_free else limits.SHARES_MAX,
+        )
+
+    async def create_feed(self, visit: Visit) -> Reply:
+        """A private feed of a list, a label or a view."""
+        kind, _, name = visit.form.get("of", "").partition(" ")
+        named = {"list": "list", "label": "label_name", "view": "view"}.get(kind, "list")
+        try:
+            await self._create(visit, {named: name, "audience": Audience.FEED})
+        except Refusal as refused:
+            return await self.shown(visit, problem=refused.sentence, status=refused.status)
+        return self._pages.go(f"{PATH}?said=feed-created#feeds")
+
+    async def new(self, visit: Visit, *, problem: str = "", status: int = 200) -> Reply:
+        """The form of a label or view that is not shared yet."""
+        sent = visit.form or {**_DEFAULTS, **visit.query}
+        kind = "view" if sent.get("view") else "label"
+        name = sent.get(kind, "")
+        account = visit.signed_in.account
+        request = NewShare(view=name) if kind == "view" else NewShare(label_name=name or "-")
+        target = await self._shares.target(account, request)
+        if not visit.form:
+            for share in await self._shares.stored(account):
+                if (share.kind, share.target) == target and share.audience is not Audience.FEED:
+                    return self._pages.go(f"{PATH}/{share.share_id}")
+        title = (await self._views.find(account, name)).name if kind == "view" else name
+        return self._form(visit, sent, problem, status, target={kind: name}, name=title)
+
+    async def create(self, visit: Visit) -> Reply:
+        form = visit.form
+        named = (
+            {"view": form["view"]} if form.get("view") else {"label_name": form.get("label", "")}
+        )
+        try:
+            share = await self._create(visit, {**named, **_sent(visit), **_address(form)})
+        except Refusal as refused:
+            if refused.code is Code.NOT_FOUND:
+                raise
+            return await self.new(visit, problem=refused.sentence, status=refused.status)
+        return self._pages.go(f"{PATH}/{share.share_id}?said=shared")
+
+    async def one(self, visit: Visit, *, problem: str = "", status: int = 200) -> Reply:
+        account = visit.signed_in.account
+        share = await self._shares.find(account, visit.request.path_params["id"])
+        shown = await self._shares.response(account, share)
+        sent = visit.form if problem else _stored(share, visit)
+        return self._form(
+            visit,
+            sent,
+            problem,
+            status,
+            share=_row(shown, visit),
+            name=await self._shares.name_of(account, share),
+        )
+
+    async def change(self, visit: Visit) -> Reply:
+        """The name of the button says what it does."""
+        account, share_id = visit.signed_in.account, visit.request.path_params["id"]
+        do = visit.form.get("do", "save")
+        share = await self._shares.find(account, share_id)
+        if do == "delete":
+            await self._shares.run(account, lambda t: self._shares.delete(t, account, share_id))
+            return self._pages.go(f"{PATH}?said=share-deleted")
+        try:
+            if do == "renew":
+                fields: dict[str, Any] = {"new_address": True}
+            elif do in ("on", "off"):
+                fields = {"is_on": do == "on"}
+            elif share.audience is Audience.FEED:
+                fields = {"title": visit.form.get("title", "")}
+            else:
+                fields = {**_sent(visit), **_address(visit.form)}
+            request = decoding.decode(msgspec.json.encode(fields), ShareChange)
+            await self._shares.run(
+                account, lambda t: self._shares.change(t, account, share_id, request)
+            )
+        except Refusal as refused:
+            return await self.one(visit, problem=refused.sentence, status=refused.status)
+        return self._pages.go(f"{PATH}/{share_id}?said={_SAID.get(do, 'share-saved')}")
+
+    async def _create(self, visit: Visit, fields: dict[str, Any]) -> Share:
+        account = visit.signed_in.account
+        request = decoding.decode(msgspec.json.encode(fields), NewShare)
+        target = await self._shares.target(account, request)
+
+        async def work(transaction: Transaction) -> Share:
+            return await self._shares.create(transaction, account, request, target)
+
+        return await self._shares.run(account, work)
+
+    def _form(
+        self,
+        visit: Visit,
+        sent: Any,
+        problem: str,
+        status: int,
+        *,
+        name: str,
+        share: dict[str, Any] | None = None,
+        target: dict[str, str] | None = None,
+    ) -> Reply:
+        return self._pages.show(
+            visit,
+            "sharing_one.html",
+            status=status,
+            problem=problem,
+            share=share,
+            target=target or {},
+            named=name,
+            sent={
+                each: sent.get(each, "") for each in (*_TEXTS, *_FLAGS, "audience", "name", "ends")
+            },
+            is_allowed=self._shares.is_allowed,
+            name_max=limits.SHARE_NAME_MAX,
+            title_max=limits.SHARE_TITLE_MAX,
+            text_max=limits.TEXT_MAX,
+        )
+
+
+def _sent(visit: Visit) -> dict[str, Any]:
+    """The fields of the form that both requests have."""
+    form = visit.form
+    day = form.get("ends", "").strip()
+    try:
+        zone = zone_of(visit.times.time_zone)
+        ends = with_offset(instants.end_of(date.fromisoformat(day), zone)) if day else None
+    except (ValueError, OverflowError):
+        raise errors.invalid("Ends", "must be a day, such as 2026-09-30") from None
+    return {
+        **{name: form.get(name, "") for name in _TEXTS},
+        **{name: name in form for name in _FLAGS},
+        "ends_at": ends,
+    }
+
+
+def _address(form: Any) -> dict[str, Any]:
+    if form.get("audience") == Audience.PUBLIC:
+        return {"audience": Audience.PUBLIC, "name": form.get("name", "").strip()}
+    return {"audience": Audience.LINK}
+
+
+def _stored(share: Share, visit: Visit) -> dict[str, str]:
+    """What the form shows of a share."""
+    choices = share.choices
+    is_public = share.audience is Audience.PUBLIC
+    last = visit.times.local(share.ends_at - 1).date().isoformat() if share.ends_at else ""
+    return {
+        **{name: getattr(choices, name) for name in _TEXTS},
+        **{name: "on" for name in _FLAGS if getattr(choices, name)},
+        "audience": share.audience,
+        "name": share.address if is_public else "",
+        "ends": last,
+    }
+
+
+def _row(share: ShareResponse, visit: Visit) -> dict[str, Any]:
+    ends = instants.parse(share.ends_at) if share.ends_at else None
+    since = instants.parse(share.created_at) or 0
+    text, kind = _STATES[share.state]
+    return {
+        "id": share.id,
+        "name": share.title,
+        "url": share.url,
+        "atom_url": share.atom_url,
+        "json_url": share.json_url,
+        "audience": share.audience,
+        "state": text,
+        "state_kind": kind,
+        "is_open": share.state == "open",
+        "is_off": share.state == "off",
+        "since": visit.times.day(since),
+        "ends": None if ends is None else visit.times.day(ends - 1),
+    }

@@ -1,0 +1,29 @@
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.support import hooks, service
+from tests.support.hooks import Post, Receiver
+from tests.support.service import Service
+
+
+@pytest.fixture
+async def receiver() -> AsyncIterator[Receiver]:
+    async with hooks.receiving() as served:
+        yield served
+
+
+@pytest.fixture
+def served(cast: Service, receiver: Receiver, tmp_path: Path) -> Service:
+    """The service, which may send to the receiver."""
+    return service.with_cast(
+        cast.database,
+        data_dir=tmp_path,
+        webhooks_private_hosts=receiver.host,
+    )
+
+
+@pytest.fixture
+def post(served: Service, receiver: Receiver, tmp_path: Path) -> Post:
+    return Post(served.alice, receiver, tmp_path)

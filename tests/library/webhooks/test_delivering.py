@@ -1,0 +1,326 @@
+"""Messages are signed, in order, at least once, and for each webhook by itself."""
+
+import asyncio
+
+import pytest
+from standardwebhooks.webhooks import Webhook, WebhookVerificationError
+
+from bowerbird.clock import system_clock
+from bowerbird.library.webhooks.webhooks import Webhooks
+from bowerbird.model import instants
+from bowerbird.model.events import EventType
+from bowerbird.storage.database import Transaction
+from bowerbird.storage.libraries import LibraryStore
+from tests.support import waiting, writing
+from tests.support.hooks import Post
+from tests.support.service import Service
+
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
+
+
+async def has_received(post: Post, *paths: str) -> bool:
+    return all(post.receiver.types(path) for path in paths)
+
+
+async def test_a_saved_post_is_sent_with_a_signature_that_the_reference_library_accepts(
+    post: Post,
+) -> None:
+    webhook = await post.add()
+    saved = await post.member.save(text="Blue bottle caps")
+
+    assert await post.deliver() is False
+
+    (sent,) = post.receiver.received
+    assert sent.is_signed_with(webhook["secret"])
+    assert not sent.is_signed_with("whsec_" + "A" * 43 + "=")
+    assert sent.headers["content-type"] == "application/json"
+    assert sent.message["type"] == "post.created"
+    data = sent.message["data"]
+    assert data["post_id"] == saved["post_id"]
+    assert data["bookmark"]["tweet_details"]["text"] == "Blue bottle caps"
+    assert sent.message["timestamp"] == data["at"]
+    (message,) = await post.messages(webhook)
+    assert message["id"] == sent.headers["webhook-id"]
+    assert (message["state"], message["status"], message["tries"]) == ("delivered", 204, 1)
+    assert (await post.shown(webhook))["last_delivered_at"]
+
+
+async def test_the_reference_library_verifies_a_message_and_refuses_another_body(
+    post: Post,
+) -> None:
+    post.member.clock.now = system_clock()
+    webhook = await post.add()
+    await post.member.save()
+    await post.deliver()
+
+    (sent,) = post.receiver.received
+    receiver = Webhook(webhook["secret"])
+
+    assert receiver.verify(sent.body, sent.headers) == sent.message
+    with pytest.raises(WebhookVerificationError):
+        receiver.verify(sent.body + b" ", sent.headers)
+
+
+async def test_posts_that_were_there_before_are_never_sent(post: Post) -> None:
+    await post.member.save()
+    await post.add()
+
+    await post.deliver()
+
+    assert post.receiver.received == []
+    assert await post.delivering.due_accounts(0) == []
+
+
+async def test_messages_are_sent_in_order_and_once(post: Post) -> None:
+    await post.add()
+    ids = [(await post.member.save())["post_id"] for _ in range(5)]
+
+    assert list(await post.delivering.due_accounts(0)) == [post.member.account_id]
+    await post.deliver()
+    await post.deliver()
+
+    assert post.receiver.posts() == ids
+    assert await post.delivering.due_accounts(0) == []
+
+
+async def test_a_message_that_fails_holds_later_ones_back_and_is_tried_again(post: Post) -> None:
+    webhook = await post.add()
+    post.receiver.answer("500 Internal Server Error", b"out of\x00 order")
+    first, second = [(await post.member.save())["post_id"] for _ in range(2)]
+
+    await post.deliver()
+    failing = await post.shown(webhook)
+    await post.deliver()
+
+    assert post.receiver.posts() == [first]
+    assert failing["state"] == "active"
+    assert failing["problem"] == "The answer was 500."
+    assert failing["failing_since"]
+    assert failing["next_try_at"] == "2026-07-18T08:21:18.841838+00:00"
+    (message,) = await post.messages(webhook)
+    assert (message["state"], message["status"]) == ("retrying", 500)
+    assert message["answer"] == "out of order"
+
+    post.receiver.answer("200 OK", b"ok")
+    post.wait(5)
+    await post.deliver()
+
+    assert post.receiver.posts() == [first, first, second]
+    ids = [one.headers["webhook-id"] for one in post.receiver.received]
+    assert ids[0] == ids[1] != ids[2]
+    assert all(one.is_signed_with(webhook["secret"]) for one in post.receiver.received)
+    shown = await post.shown(webhook)
+    assert shown["problem"] is shown["failing_since"] is shown["next_try_at"] is None
+    assert [one["tries"] for one in await post.messages(webhook)] == [1, 2]
+
+
+async def test_pauses_grow_and_after_three_days_the_webhook_is_disabled(post: Post) -> None:
+    webhook = await post.add()
+    post.receiver.answer("503 Service Unavailable")
+    await post.member.save()
+    started, pauses = post.member.clock.now, []
+
+    while (shown := await post.shown(webhook))["state"] == "active":
+        if shown["next_try_at"]:
+            next_try = instants.parse(shown["next_try_at"])
+            assert next_try is not None
+            pauses.append((next_try - post.member.clock.now) // writing.SECOND)
+            post.member.clock.now = next_try - 1
+            assert await post.delivering.due_accounts(0) == []
+            post.member.clock.now = next_try
+        assert list(await post.delivering.due_accounts(0)) == [post.member.account_id]
+        await post.deliver()
+
+    assert pauses[:7] == [5, 60, 300, 1_800, 7_200, 18_000, 36_000]
+    assert sorted(pauses[:-1]) == pauses[:-1]
+    assert post.member.clock.now - started == 3 * writing.DAY
+    assert shown["state"] == "disabled"
+    assert shown["problem"] == "The answer was 503."
+    assert [one["state"] for one in await post.messages(webhook)] == ["failed"]
+    assert await post.delivering.due_accounts(0) == []
+
+
+async def test_a_webhook_that_was_turned_on_again_loses_nothing(post: Post) -> None:
+    webhook = await post.add()
+    post.receiver.answer("410 Gone")
+    first = (await post.member.save())["post_id"]
+    await post.deliver()
+    assert (await post.shown(webhook))["state"] == "disabled"
+    second = (await post.member.save())["post_id"]
+    post.receiver.answer("200 OK")
+
+    path = f"/v1/webhooks/{webhook['id']}"
+    turned_on = await writing.send(post.member, "PATCH", path, {"is_active": True})
+    await post.deliver()
+
+    assert turned_on.json()["data"]["state"] == "active"
+    assert post.receiver.posts() == [first, first, second]
+
+
+async def test_a_paused_webhook_is_sent_what_happened_once_it_is_resumed(post: Post) -> None:
+    webhook = await post.add()
+    path = f"/v1/webhooks/{webhook['id']}"
+    await writing.send(post.member, "PATCH", path, {"is_active": False})
+    saved = await post.member.save()
+
+    await post.deliver()
+    assert (await post.shown(webhook))["state"] == "paused"
+    assert post.receiver.received == []
+    await writing.send(post.member, "PATCH", path, {"is_active": True})
+    await post.deliver()
+
+    assert post.receiver.posts() == [saved["post_id"]]
+
+
+async def test_both_secrets_are_valid_for_a_day(post: Post) -> None:
+    old = await post.add()
+    path = f"/v1/webhooks/{old['id']}/rotate"
+    new = (await writing.send(post.member, "POST", path)).json()["data"]
+    assert new["former_secret_until"] == "2026-07-19T08:21:13.841838+00:00"
+    await post.member.save()
+    await post.deliver()
+    post.wait(86_400)
+    await post.member.save()
+    await post.deliver()
+
+    both, one = post.receiver.received
+    assert new["secret"] != old["secret"]
+    assert both.is_signed_with(new["secret"], 0)
+    assert both.is_signed_with(old["secret"], 1)
+    assert one.is_signed_with(new["secret"])
+    assert not one.is_signed_with(old["secret"])
+    assert len(one.headers["webhook-signature"].split()) == 1
+
+
+async def test_only_the_chosen_types_labels_and_queries_are_sent(post: Post) -> None:
+    await post.add("/types", events=["post.read", "post.labelled"])
+    await post.add("/label", tag="birds")
+    await post.add("/query", q="bower*")
+    bird = (await post.member.save(text="A bowerbird"))["post_id"]
+    other = (await post.member.save(text="A train"))["post_id"]
+    await post.deliver()
+    await writing.add(post.member, "Birds", other)
+    await post.deliver()
+    await writing.remove(post.member, "Birds", other)
+    await post.member.client.patch(f"/v1/bookmarks/{bird}", json={"is_read": True})
+    await post.deliver()
+
+    assert post.receiver.types("/types") == ["post.labelled", "post.read"]
+    assert post.receiver.types("/label") == ["label.created", "post.labelled", "post.unlabelled"]
+    assert post.receiver.types("/query") == ["post.created", "post.read"]
+    assert set(post.receiver.posts("/query")) == {bird}
+
+
+async def test_a_slow_receiver_delays_no_other_one(post: Post, served: Service) -> None:
+    await post.add("/slow")
+    await post.add("/quick")
+    theirs = Post(served.bob, post.receiver, post.folder)
+    await theirs.add("/bob")
+    post.receiver.held["/slow"] = asyncio.Event()
+    for member in (served.alice, served.bob):
+        await member.save()
+
+    async with asyncio.TaskGroup() as running:
+        running.create_task(post.deliver())
+        running.create_task(theirs.deliver())
+        await waiting.until(lambda: has_received(post, "/quick", "/bob"))
+        post.receiver.held["/slow"].set()
+
+    assert post.receiver.types("/slow") == ["post.created"]
+
+
+async def test_a_turn_ends_and_leaves_the_rest(post: Post) -> None:
+    await post.add()
+    for _ in range(3):
+        await post.member.save()
+
+    assert await post.deliver(turn_s=0) is True
+    assert await post.deliver() is False
+
+    assert len(post.receiver.received) == 3
+
+
+async def test_a_receiver_that_takes_too_long_has_failed(post: Post) -> None:
+    webhook = await post.add()
+    post.receiver.held["/hook"] = asyncio.Event()
+    post.timeout_s = 0.2
+    await post.member.save()
+
+    await post.deliver()
+
+    shown = await post.shown(webhook)
+    assert shown["problem"] == "No complete answer within 0.2 seconds."
+
+
+async def test_a_worker_that_ends_before_it_could_note_a_delivery_sends_it_again(
+    post: Post,
+) -> None:
+    webhook = await post.add()
+    await post.member.save()
+    post.receiver.held["/hook"] = asyncio.Event()
+
+    killed = asyncio.create_task(post.deliver())
+    await waiting.until(lambda: has_received(post, "/hook"))
+    killed.cancel()
+    await asyncio.gather(killed, return_exceptions=True)
+    post.receiver.held["/hook"].set()
+    await post.deliver()
+
+    first, second = post.receiver.received
+    assert first.headers["webhook-id"] == second.headers["webhook-id"]
+    assert [one["state"] for one in await post.messages(webhook)] == ["delivered"]
+
+
+async def test_a_long_post_is_left_out_of_its_message(post: Post) -> None:
+    await post.add()
+    article = {"id": "1", "title": "Long", "plain_text": "word " * 10_000}
+    saved = await post.member.save(article=article)
+
+    await post.deliver()
+
+    (sent,) = post.receiver.received
+    assert len(sent.body) < 1_000
+    assert sent.message["data"]["post_id"] == saved["post_id"]
+    assert "bookmark" not in sent.message["data"]
+
+
+async def test_a_free_account_is_sent_nothing_until_it_pays(post: Post) -> None:
+    await post.add()
+    await post.member.set_plan("free")
+    await post.member.save()
+
+    assert await post.delivering.due_accounts(0) == []
+    await post.deliver()
+    assert post.receiver.received == []
+    await post.member.set_plan("pro")
+    await post.deliver()
+
+    assert len(post.receiver.received) == 1
+
+
+async def test_only_the_last_hundred_messages_are_kept(post: Post) -> None:
+    webhook = await post.add()
+    records = [await post.member.save() for _ in range(101)]
+
+    await post.deliver()
+
+    assert len(post.receiver.received) == len(records)
+    assert len(await post.messages(webhook)) == 100
+
+
+async def test_a_rule_can_send_posts_to_one_webhook(post: Post) -> None:
+    chosen = await post.add("/chosen", events=["post.deleted"])
+    await post.add("/other")
+    saved = (await post.member.save())["post_id"]
+    webhooks = Webhooks(post.member.database, post.member.clock, post.settings)
+    account = await post.member.account()
+
+    async def work(transaction: Transaction) -> None:
+        await LibraryStore(post.member.database).lock(transaction, account.account_id)
+        await webhooks.send_posts(transaction, account, chosen["id"], [saved])
+
+    await post.member.database.write(work)
+    await post.deliver()
+
+    assert post.receiver.types("/chosen") == [EventType.POST_SENT]
+    assert post.receiver.types("/other") == ["post.created"]

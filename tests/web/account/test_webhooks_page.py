@@ -1,0 +1,218 @@
+"""The page for webhooks: add, test, pause and remove them, and look at what was sent."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.support import hooks
+from tests.support.hooks import Post, Receiver
+from tests.web.house import House, Reader, signed_in, text_of
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def receiver() -> AsyncIterator[Receiver]:
+    async with hooks.receiving() as served:
+        yield served
+
+
+@pytest.fixture
+def house_settings(receiver: Receiver) -> dict[str, Any]:
+    return {"webhooks_private_hosts": receiver.host}
+
+
+@pytest.fixture
+async def reader(house: House) -> AsyncIterator[Reader]:
+    person = await signed_in(house, "nora@example.com")
+    yield person
+    await person.member.client.aclose()
+
+
+@pytest.fixture
+def post(reader: Reader, receiver: Receiver, tmp_path: Path) -> Post:
+    return Post(reader.member, receiver, tmp_path)
+
+
+async def added(reader: Reader, post: Post, **fields: str) -> httpx.Response:
+    chosen = fields or {"saved": "on"}
+    page = await reader.person.send("/webhooks", "/webhooks", url=post.receiver.url(), **chosen)
+    assert page.status_code == 200, text_of(page)
+    return page
+
+
+def secret_in(page: httpx.Response) -> str:
+    [secret] = re.findall(r"<code>(whsec_[^<]+)</code>", page.text)
+    return str(secret)
+
+
+def id_in(page: httpx.Response) -> str:
+    return str(re.findall(r'name="webhook" value="([0-9a-f]+)"', page.text)[0])
+
+
+@asynccontextmanager
+async def delivering(post: Post) -> AsyncIterator[None]:
+    """Delivers again and again, as a worker does."""
+
+    async def deliver() -> None:
+        while True:
+            await post.deliver()
+            await asyncio.sleep(0.01)
+
+    running = asyncio.create_task(deliver())
+    try:
+        yield
+    finally:
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+
+async def test_a_webhook_is_added_and_its_secret_is_shown_once(reader: Reader, post: Post) -> None:
+    page = await added(reader, post, saved="on", read="on", tag="Birds", q="bower*")
+    secret = secret_in(page)
+    shown = await reader.person.open("/webhooks")
+
+    assert secret not in shown.text
+    assert post.receiver.url() in shown.text
+    words = text_of(shown)
+    assert "Saved, read or archived. Only with the label Birds . Only what matches bower*" in words
+    [webhook] = (await post.member.get("/v1/webhooks")).json()["data"]
+    assert webhook["events"] == [
+        *("post.created", "post.read", "post.unread", "post.archived", "post.unarchived"),
+    ]
+
+
+async def test_a_wrong_address_is_named_and_what_was_typed_stays(reader: Reader) -> None:
+    fields = {"url": "ftp://example.com", "saved": "on", "q": "bower*"}
+    page = await reader.person.send("/webhooks", "/webhooks", **fields)
+
+    assert page.status_code == 400
+    assert "Must be an address such as https://hooks.example.com/b." in text_of(page)
+    assert 'value="ftp://example.com"' in page.text
+    assert 'value="bower*"' in page.text
+
+
+async def test_an_event_must_be_chosen_and_long_texts_are_refused(
+    reader: Reader, post: Post
+) -> None:
+    none = await reader.person.send("/webhooks", "/webhooks", url=post.receiver.url())
+    long = await reader.person.send(
+        "/webhooks", "/webhooks", url=post.receiver.url(), saved="on", q="x" * 1_001
+    )
+
+    assert (none.status_code, long.status_code) == (400, 400)
+    assert "Choose at least one event." in text_of(none)
+    assert "The query has more than 1,000 characters." in text_of(long)
+
+
+async def test_a_test_is_sent_and_can_be_looked_at(reader: Reader, post: Post) -> None:
+    page = await added(reader, post)
+    post.receiver.answer("200 OK", b"thank you")
+    async with delivering(post):
+        sent = await reader.person.send("/webhooks/test", "/webhooks", webhook=id_in(page))
+    shown = await reader.person.open(sent.headers["location"])
+    [path] = re.findall(r'href="(/webhooks/[^"]+)"', shown.text)
+    message = await reader.person.open(path)
+
+    assert sent.headers["location"] == "/webhooks?said=webhook-delivered"
+    assert post.receiver.received[0].is_signed_with(secret_in(page))
+    assert "Webhook test" in text_of(shown)
+    assert "thank you" in text_of(message)
+    assert '"type": "webhook.test"' in text_of(message)
+
+
+async def test_a_failed_message_is_sent_again_by_hand(reader: Reader, post: Post) -> None:
+    page = await added(reader, post)
+    webhook_id = id_in(page)
+    post.receiver.answer("404 Not Found")
+    async with delivering(post):
+        failed = await reader.person.send("/webhooks/test", "/webhooks", webhook=webhook_id)
+        shown = await reader.person.open("/webhooks")
+        [message] = set(re.findall(r'name="message" value="([^"]+)"', shown.text))
+        post.receiver.answer("200 OK")
+        fields = {"webhook": webhook_id, "message": message}
+        again = await reader.person.send("/webhooks/again", "/webhooks", **fields)
+
+    assert failed.headers["location"] == "/webhooks?said=webhook-failed"
+    assert again.headers["location"] == "/webhooks?said=webhook-delivered"
+    ids = {one.headers["webhook-id"] for one in post.receiver.received}
+    assert len(post.receiver.received) == 2
+    assert ids == {message}
+
+
+async def test_a_webhook_that_fails_says_since_when_and_why(reader: Reader, post: Post) -> None:
+    await added(reader, post)
+    post.receiver.answer("500 Internal Server Error")
+    await post.member.save()
+    await post.deliver()
+
+    words = text_of(await reader.person.open("/webhooks"))
+
+    assert "failing since" in words
+    assert "The answer was 500. Tried again" in words
+
+
+async def test_a_webhook_is_paused_resumed_and_removed(reader: Reader, post: Post) -> None:
+    webhook_id = id_in(await added(reader, post))
+
+    paused = await reader.person.send("/webhooks/pause", "/webhooks", webhook=webhook_id)
+    assert "paused" in text_of(await reader.person.open("/webhooks"))
+    resumed = await reader.person.send("/webhooks/resume", "/webhooks", webhook=webhook_id)
+    assert "working" in text_of(await reader.person.open("/webhooks"))
+    removed = await reader.person.send("/webhooks/remove", "/webhooks", webhook=webhook_id)
+    again = await reader.person.send("/webhooks/remove", "/webhooks", webhook=webhook_id)
+
+    assert [one.headers["location"].partition("=")[2] for one in (paused, resumed, removed)] == [
+        *("webhook-paused", "webhook-resumed", "webhook-removed"),
+    ]
+    assert again.status_code == 404
+    assert post.receiver.url() not in (await reader.person.open("/webhooks")).text
+    activity = text_of(await reader.person.open("/activity"))
+    assert f"Added the webhook {post.receiver.host}" in activity
+    assert f"Removed the webhook {post.receiver.host}" in activity
+
+
+async def test_another_secret_is_shown_once(reader: Reader, post: Post) -> None:
+    page = await added(reader, post)
+    rotated = await reader.person.send("/webhooks/secret", "/webhooks", webhook=id_in(page))
+
+    assert secret_in(rotated) != secret_in(page)
+    assert "The former secret is valid until" in text_of(rotated)
+
+
+async def test_a_free_account_is_told_that_webhooks_need_a_paid_plan(
+    reader: Reader, post: Post
+) -> None:
+    await post.member.set_plan("free")
+    shown = await reader.person.open("/webhooks")
+    refused = await reader.person.send(
+        "/webhooks", "/webhooks", url=post.receiver.url(), saved="on"
+    )
+
+    assert "Webhooks need a paid plan." in text_of(shown)
+    assert refused.status_code == 402
+
+
+async def test_another_account_sees_and_changes_nothing(
+    house: House, reader: Reader, post: Post
+) -> None:
+    webhook_id = id_in(await added(reader, post))
+    await post.member.save()
+    await post.deliver()
+    [message] = await post.messages({"id": webhook_id})
+    other = await signed_in(house, "other@example.com")
+
+    for action in ("test", "secret", "pause", "resume", "remove", "again"):
+        fields = {"webhook": webhook_id, "message": message["id"]}
+        answer = await other.person.send(f"/webhooks/{action}", "/webhooks", **fields)
+        assert answer.status_code == 404, action
+    assert (await other.person.open(f"/webhooks/{webhook_id}/{message['id']}")).status_code == 404
+    assert post.receiver.host not in (await other.person.open("/webhooks")).text
+    assert (await post.shown({"id": webhook_id}))["state"] == "active"
+    await other.member.client.aclose()

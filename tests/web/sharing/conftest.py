@@ -1,0 +1,29 @@
+"""ann, who shares a label, and strangers."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.image_hosts import ImageHosts, image_hosts
+from tests.support.keeping import Shelf
+from tests.web.house import Reader
+
+
+@pytest.fixture
+async def hosts(tmp_path: Path) -> AsyncIterator[ImageHosts]:
+    async with image_hosts(tmp_path) as serving:
+        yield serving
+
+
+@pytest.fixture
+def house_settings() -> dict[str, Any]:
+    return {"keep_media": "on"}
+
+
+@pytest.fixture
+async def shelf(ann: Reader, hosts: ImageHosts, tmp_path: Path) -> Shelf:
+    built = Shelf(ann.member, hosts, tmp_path)
+    await built.switch()
+    return built
