@@ -29,6 +29,7 @@ _SOURCES: Final = {
     "imports": ("imports", "imports"),
     "save": ("save", "save"),
     "fetch": ("save", "fetch"),
+    "rule": ("rules", "rule"),
     "digest": ("digests", "digest"),
     "embed": ("model", "embed"),
     "model": ("model", "model"),

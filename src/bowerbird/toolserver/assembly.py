@@ -25,6 +25,7 @@ from bowerbird.toolserver.tools import (
     label_edits,
     labels,
     notes,
+    rules,
     saving,
     views,
 )
@@ -90,6 +91,7 @@ def bind(services: Services) -> list[BoundTool]:
         *labels.bind(services.labels, calls, services.idempotency),
         *label_edits.bind(services.labels, calls),
         *views.bind(services.views, services.bookmarks, services.idempotency),
+        *rules.bind(services.rules, services.idempotency),
         *exports.bind(
             services.exports,
             services.bookmarks,

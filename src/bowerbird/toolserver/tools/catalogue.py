@@ -16,6 +16,7 @@ from bowerbird.toolserver.tools import (
     label_edits,
     labels,
     notes,
+    rules,
     saving,
     views,
 )
@@ -32,6 +33,7 @@ TOOLS: Final[tuple[Tool, ...]] = (
     *labels.TOOLS,
     *label_edits.TOOLS,
     *views.TOOLS,
+    *rules.TOOLS,
     *exports.TOOLS,
     *digests.TOOLS,
     *imports.TOOLS,

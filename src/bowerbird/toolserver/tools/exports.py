@@ -42,7 +42,9 @@ _NOTHING: Final = "There is nothing to export."
 
 class CreateArguments(WordFilters, frozen=True, kw_only=True, dict=True):
     DEFAULTS: ClassVar[dict[str, bool]] = {"is_unread_only": False, "hide_archived": False}
-    UNLISTED: ClassVar = ("is_unread_only", "hide_archived")
+    UNLISTED: ClassVar = (
+        *("is_unread_only", "hide_archived", "unlabelled", "bookmarked_from", "bookmarked_to"),
+    )
 
     format: Annotated[
         FormatName,
