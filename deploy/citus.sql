@@ -23,7 +23,7 @@ BEGIN
             'device', 'digest', 'digest_preference', 'file_import', 'idempotency',
             'import_change', 'import_label', 'import_run', 'ingest_page', 'ingest_run', 'job',
             'kept_page', 'keyword', 'label', 'library_event', 'media_account', 'media_file', 'media_link',
-            'media_post', 'media_source', 'passkey', 'replaced_annotation', 'smart_view',
+            'media_post', 'media_source', 'passkey', 'replaced_annotation', 'rule', 'rule_log', 'rule_state', 'smart_view',
             'source_connection', 'source_folder', 'source_post', 'sunset_notice', 'trash',
             'unindexed_note', 'vector', 'vector_part', 'vector_store', 'version_use', 'web_session', 'webhook', 'webhook_delivery',
             'word_change', 'word_count'

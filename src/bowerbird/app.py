@@ -33,6 +33,7 @@ from bowerbird.rest import health
 from bowerbird.rest import highlights as highlight_routes
 from bowerbird.rest import imports as import_routes
 from bowerbird.rest import labels as label_routes
+from bowerbird.rest import rules as rule_routes
 from bowerbird.rest import saving as saving_routes
 from bowerbird.rest import shares as share_routes
 from bowerbird.rest import suggested_labels as suggestion_routes
@@ -235,6 +236,9 @@ def _routes(services: Services, answers: AnswerCache) -> list[ApiRoute]:
         *label_routes.write_routes(services.labels, writes, changing),
         *view_routes.routes(services.views, answers),
         *view_routes.write_routes(services.views, writes),
+        *rule_routes.routes(services.rules),
+        *rule_routes.write_routes(services.rules, writes),
+        *rule_routes.past_routes(services.rule_past, writes, services.wake_worker),
         *share_routes.routes(services.shares),
         *share_routes.write_routes(services.shares, writes),
         *digest_routes.routes(services.digests, answers),

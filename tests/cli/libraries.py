@@ -115,9 +115,18 @@ class Library:
         self.sql(f"INSERT INTO trash VALUES {trash}")  # noqa: S608 - ours
         self.sql(f"INSERT INTO smart_view VALUES {view}")  # noqa: S608 - ours
         self.sql(f"INSERT INTO deleted_view VALUES ({account_id}, 'd', '{{}}', 0)")  # noqa: S608 - ours
+        self.add_rules(account_id)
         self.add_jobs(account_id, *(f"j{number}" for number in numbers))
         self.add_digests(account_id, count)
         self.add_imports(account_id, count)
+
+    def add_rules(self, account_id: int) -> None:
+        """Adds a rule, how far it is, and what it did."""
+        body = '{"when": "arrives", "actions": [{"do": "stop"}]}'
+        values = f"({account_id}, 'r', 1, 'R', '{body}', TRUE, 0, 0, 0, 0, NULL, 0, '')"
+        self.sql(f"INSERT INTO rule VALUES {values}")  # noqa: S608 - ours
+        self.sql(f"INSERT INTO rule_state VALUES ({account_id}, TRUE, 1, 0, NULL)")  # noqa: S608 - ours
+        self.sql(f"INSERT INTO rule_log VALUES ({account_id}, 1, 'r', 0, '{{}}')")  # noqa: S608 - ours
 
     def add_imports(self, account_id: int, count: int) -> None:
         """Adds runs of imports, each with a change and a label, and marks of deleted posts."""

@@ -14,7 +14,7 @@ from tests.support.in_turn import in_turn
 _OWNED = (
     *("person", "library", "api_key", "api_call", "bookmark", "label", "bookmark_label"),
     *("idempotency", "trash", "smart_view", "deleted_view", "job", "version_use", "sunset_notice"),
-    *("digest", "digest_preference"),
+    *("digest", "digest_preference", "rule", "rule_state", "rule_log"),
 )
 
 

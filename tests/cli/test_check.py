@@ -204,6 +204,7 @@ def test_rows_of_no_account_are_removed(library: Library) -> None:
     library.sql(
         f"INSERT INTO idempotency VALUES (77, 'key', {blob}, 200, '[]', {blob}, 0)"  # noqa: S608 - ours
     )
+    library.add_rules(77)
     library.add_jobs(77, "j")
     library.add_digests(77, 1)
     library.sql(
@@ -217,7 +218,7 @@ def test_rows_of_no_account_are_removed(library: Library) -> None:
             "job",
         ),
         *("digest", "digest_preference", "source_post", "source_folder"),
-        *("word_count", "word_change"),
+        *("word_count", "word_change", "rule", "rule_state", "rule_log"),
     ):
         assert f"The library: {table} rows of no account: stored 1, expected 0." in found.text
     assert "The library: api_call rows of no account: stored 1, expected 0." in found.text

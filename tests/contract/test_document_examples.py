@@ -17,7 +17,8 @@ pytestmark = pytest.mark.anyio
 Json = dict[str, Any]
 # Their ids come from an earlier answer, and expire or belong to one account.
 FROM_ANSWERS: Final = (
-    *("job_id", "change_id", "run_id", "highlight_id", "digest_id", "share_id", "webhook_id"),
+    *("job_id", "change_id", "run_id", "highlight_id", "digest_id", "rule_id", "share_id"),
+    "webhook_id",
 )
 # Each step uses what earlier ones have left, as the recorded answers do.
 ORDER: Final = [name for name, _, _ in examples.STEPS]

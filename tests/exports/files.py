@@ -18,6 +18,7 @@ def bookmark(**fields: Any) -> dict[str, Any]:
     bookmark_fields = {
         "imported_at": "2026-11-01T08:00:00.000000",
         "bookmarked_at": "2026-10-31T12:00:00.000000+00:00",
+        "updated_at": "2026-11-01T08:00:00.000000+00:00",
         "tags": None,
         "is_read": False,
         "is_archived": False,

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bowerbird.exports.pdf_document import MAX_CHARACTERS, clean, paragraphs, safe_url
+from bowerbird.exports.pdf_document import MAX_CHARACTERS, clean, paragraphs
+from bowerbird.exports.plain_text import safe_url
 from tests.exports.documents import Document
 from tests.exports.files import bookmark, export
 

@@ -51,7 +51,7 @@ async def test_a_file_with_other_content_is_rejected(tmp_path: Path) -> None:
         list(read_pages(file, Bookmark))
 
 
-@pytest.mark.parametrize("format", ["csv", "pdf"])
+@pytest.mark.parametrize("format", ["csv", "pdf", "markdown", "netscape"])
 async def test_a_value_that_is_nested_too_deeply_is_left_out(tmp_path: Path, format: str) -> None:
     posts = [bookmark(text="before"), bookmark(text="deep", article={"x": "here"}), bookmark()]
     file = await posts_file(tmp_path, posts)
@@ -95,7 +95,7 @@ def test_every_column_is_documented() -> None:
 
 
 def test_every_file_suffix_is_documented() -> None:
-    suffixes = [suffix for _, suffix in (*FORMATS.values(), ZIPPED_VOLUMES)]
+    suffixes = [format.suffix for format in (*FORMATS.values(), ZIPPED_VOLUMES)]
 
     assert [suffix for suffix in suffixes if f"`{suffix}`" not in PAGE] == []
 

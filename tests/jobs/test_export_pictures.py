@@ -1,11 +1,15 @@
-"""PDF exports show the images that are kept, and describe the others."""
+"""PDF and Markdown exports show the images that are kept, and describe the others."""
 
+import io
 import json
+import re
+import zipfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
+from bowerbird.exports.tasks import FORMATS
 from bowerbird.images.hosts import DEMO_HOST
 from bowerbird.jobs.exports import ExportPictures
 from bowerbird.requests import limits
@@ -67,6 +71,29 @@ async def test_a_pdf_shows_kept_images(cast: Service, shelf: Shelf, tmp_path: Pa
         assert shown.contains(words), words
 
 
+async def test_a_markdown_export_has_kept_images_as_files(cast: Service, shelf: Shelf) -> None:
+    shelf.hosts.put(f"https://{X}/jpeg", pictures.JPEG)
+    shelf.hosts.put(f"https://{X}/avif", pictures.AVIF)
+    images = [image(f"https://{X}/{n}", alt_text=f"a {n}") for n in ("jpeg", "avif", "missing")]
+    await cast.alice.save(post_id="20", text="one", attachments=images)
+    await cast.alice.save(post_id="21", text="two", attachments=images[:1])
+    await shelf.run()
+
+    job = await exporting.export(cast, cast.alice, "markdown")
+    content = (await exporting.fetch(cast, job)).content
+
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        names = archive.namelist()
+        files = {name: archive.read(name) for name in names}
+    shown = re.findall(r"!\[a (\w+)\]\((pictures/\w+\.\w+)\)", files["one-20.md"].decode())
+    assert [name for name, _ in shown] == ["jpeg", "avif"]
+    assert {file.rpartition(".")[2] for _, file in shown} == {"jpg", "avif"}
+    assert files[shown[0][1]] == pictures.JPEG
+    assert shown[0][1] in files["two-21.md"].decode()
+    assert f"[Image: a missing](<https://{X}/missing>)" in files["one-20.md"].decode()
+    assert len(names) == len(set(names)) == 4
+
+
 async def test_a_damaged_image_does_not_spoil_the_others(
     cast: Service, shelf: Shelf, tmp_path: Path
 ) -> None:
@@ -121,7 +148,8 @@ async def test_the_drawings_of_the_demo_are_typeset(
     )
     account = await cast.alice.account()
     page = (await cast.alice.client.get("/v1/bookmarks")).json()["data"]
-    pictures_of = ExportPictures(cast.database, shelf.files, tmp_path / "pictures")
+    types = FORMATS["pdf"].pictures
+    pictures_of = ExportPictures(cast.database, shelf.files, tmp_path / "pictures", types)
 
     await pictures_of.add(account, json.dumps(page).encode()[1:-1])
     folder = await pictures_of.finish()

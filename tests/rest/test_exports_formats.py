@@ -1,12 +1,15 @@
-"""POST /v1/exports/csv and /pdf, files on a real S3 server, and failures."""
+"""POST /v1/exports/csv, /pdf, /markdown and /netscape, files on a real S3 server, and failures."""
 
+import io
 import resource
+import zipfile
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from bowerbird import app
 from bowerbird.settings import Settings
@@ -51,11 +54,51 @@ async def test_a_pdf_export_is_a_pdf_document(cast: Service) -> None:
     assert isinstance(job["notes"], list)
 
 
-@pytest.mark.parametrize("format", ["csv", "pdf"])
+@pytest.mark.parametrize("format", ["csv", "pdf", "markdown", "netscape"])
 async def test_an_export_without_posts_is_still_a_complete_file(cast: Service, format: str) -> None:
     job = await export(cast, cast.alice, format, q="nothing")
 
     assert len((await fetch(cast, job)).content) == job["file_size"] > 0
+
+
+async def test_a_markdown_export_is_a_zip_file_with_a_file_per_post(cast: Service) -> None:
+    await cast.alice.save(post_id="20", text="a bird in the hand", tags=["Birds"])
+    await cast.bob.save(text="not mine")
+
+    job = await export(cast, cast.alice, "markdown", tag="birds")
+    response = await fetch(cast, job)
+
+    assert response.headers["content-type"] == "application/zip"
+    assert '-2026-07-18.zip"' in response.headers["content-disposition"]
+    with zipfile.ZipFile(io.BytesIO(response.content)) as archive:
+        (name,) = archive.namelist()
+        text = archive.read(name).decode()
+    assert name == "a-bird-in-the-hand-20.md"
+    assert yaml.safe_load(text.split("---\n")[1])["tags"] == ["Birds"]
+
+
+async def test_a_bookmarks_file_is_a_download_and_not_a_page(cast: Service) -> None:
+    await cast.alice.save(text="<script>alert(1)</script>")
+
+    response = await fetch(cast, await export(cast, cast.alice, "netscape"))
+
+    assert response.headers["content-type"] == "text/html; charset=utf-8"
+    assert response.headers["content-disposition"].startswith("attachment;")
+    assert response.headers["x-content-type-options"] == "nosniff"
+    assert b"<script" not in response.content
+
+
+@pytest.mark.parametrize("format", ["markdown", "netscape"])
+async def test_a_free_account_exports_everything_in_these_formats_but_cannot_filter(
+    cast: Service, format: str
+) -> None:
+    await cast.free.save(text="one")
+    refused = await cast.free.client.post(f"/v1/exports/{format}", json={"tag": "x"})
+
+    job = await export(cast, cast.free, format)
+
+    assert (refused.status_code, refused.json()["code"]) == (402, "FILTER_NOT_ALLOWED")
+    assert job["progress"] == {"done": 1, "total": 1}
 
 
 async def test_files_are_downloaded_from_s3(on_s3: Service, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from bowerbird.library.exports.links import Links
 from bowerbird.library.webhooks import webhooks
-from tests.support import digesting, exporting, imports, make, writing
+from tests.support import digesting, exporting, imports, make, ruling, writing
 from tests.support.offenders import Offenders
 from tests.support.published import of_accounts
 from tests.support.service import Member, Service, member
@@ -130,9 +130,19 @@ ASKED: Final[dict[tuple[str, str], list[tuple[str, Any]]]] = {
     ("patch", "/v1/shares/{share_id}"): [("", {"title": "mine"}), ("", {"is_on": False})],
     ("delete", "/v1/shares/{share_id}"): [("", None)],
     ("get", "/v1/views/{slug}/bookmarks"): [("", None), ("?cursor={view_cursor}", None)],
+    ("get", "/v1/rules"): [("", None)],
+    ("post", "/v1/rules"): [("", {"name": "mine", "when": "arrives", "actions": [{"do": "stop"}]})],
+    ("get", "/v1/rules/log"): [("", None)],
+    ("post", "/v1/rules/preview"): [("", {"query": {"q": "geheim"}})],
+    ("get", "/v1/rules/{rule_id}"): [("", None)],
+    ("patch", "/v1/rules/{rule_id}"): [("", {"name": "mine"}), ("", {})],
+    ("delete", "/v1/rules/{rule_id}"): [("", None)],
+    ("post", "/v1/rules/{rule_id}/apply"): [("", {})],
     ("post", "/v1/exports/pdf"): [("", {"view": "{slug}"}), ("", {"tweet_ids": ["{post_id}"]})],
     ("post", "/v1/exports/csv"): [("", None), ("", {"tag": "theirs"})],
     ("post", "/v1/exports/json"): [("", None), ("", {"q": "geheim"})],
+    ("post", "/v1/exports/markdown"): [("", None), ("", {"view": "{slug}"})],
+    ("post", "/v1/exports/netscape"): [("", None), ("", {"tweet_ids": ["{post_id}"]})],
     ("get", "/v1/exports/{job_id}"): [("", None)],
     ("get", "/v1/exports/{job_id}/file"): [("", None), ("?token={token}", None)],
     ("get", "/v1/webhooks"): [("", None)],
@@ -194,6 +204,7 @@ async def _fill(bob: Member) -> dict[str, str]:
     body = {"action": "add_label", "tweet_ids": [THEIRS[0]], "label_name": "theirs"}
     changed = await writing.send(bob, "POST", "/v1/bookmarks/changes", body)
     await writing.send(bob, "PATCH", "/v1/digests/preferences", {"time_zone": "Asia/Kathmandu"})
+    rule = await ruling.rule(bob, query={"q": "geheim"})
     url = {"url": "https://theirs.example/geheim"}
     webhook = (await writing.send(bob, "POST", "/v1/webhooks", url)).json()["data"]
     with patch.object(webhooks, "WAIT_S", 0.0):
@@ -215,6 +226,7 @@ async def _fill(bob: Member) -> dict[str, str]:
         "webhook_id": webhook["id"],
         "message_id": tested.json()["data"]["id"],
         "change_id": changed.json()["data"]["change_id"],
+        "rule_id": rule["rule_id"],
         "import_cursor": (await bob.get("/v1/imports", limit=1)).json()["meta"]["next_cursor"],
         # A token of bob's account for a job that does not exist.
         "token": await Links(bob.database, bob.clock).token(bob.account_id, "f" * 32, 2**62),
@@ -234,6 +246,7 @@ UNKNOWN: Final = {
     "job_id": "0" * 32,
     "run_id": "0" * 24,
     "change_id": "0" * 24,
+    "rule_id": "0" * 24,
     "webhook_id": "0" * 24,
     "message_id": "msg_test_" + "0" * 24,
     "import_cursor": "x",

@@ -38,6 +38,8 @@ SUCCEEDING: dict[str, Request] = {
     "/exports/pdf": ("", {}, {"tag": "birds"}),
     "/exports/csv": ("", {}, {"tag": "birds"}),
     "/exports/json": ("", {}, {"tag": "birds"}),
+    "/exports/markdown": ("", {}, {"tag": "birds"}),
+    "/exports/netscape": ("", {}, {"tag": "birds"}),
 }
 FAILING: dict[str, Request] = {
     "/bookmarks": ("?limit=0", {}, None),
@@ -50,6 +52,8 @@ FAILING: dict[str, Request] = {
     "/exports/pdf": ("", {}, {"colour": "red"}),
     "/exports/csv": ("", {}, {"view": "none"}),
     "/exports/json": ("", {}, []),
+    "/exports/markdown": ("", {}, {"colour": "red"}),
+    "/exports/netscape": ("", {}, {"view": "none"}),
     "/exports/{job_id}": ("", {"job_id": "none"}, None),
     "/exports/{job_id}/file": ("?token=none", {"job_id": "none"}, None),
 }

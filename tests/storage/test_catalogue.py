@@ -47,6 +47,7 @@ LIBRARY = {
         "smart_view",
         "deleted_view",
     ),
+    *("rule", "rule_state", "rule_log"),
     *("trash", "deletion", "replaced_annotation", "bulk_change", "bulk_part", "bulk_post"),
     *("import_run", "import_change", "import_label", "file_import", "device", "source_connection"),
     *("ingest_run", "ingest_page", "kept_page", "source_post", "source_folder"),

@@ -29,6 +29,7 @@ SWEEPS = {
     ("links", "due_accounts"): "accounts with links whose text is to be read",
     ("media", "due_accounts"): "accounts with images to download",
     ("media", "accounts_with_files"): "accounts with images that may have to be deleted",
+    ("rules", "due_accounts"): "accounts whose rules are to run",
     ("sweeping", "next_accounts"): "accounts with expired rows",
     ("vectors", "accounts_to_build"): "accounts with posts to embed",
     ("vectors", "expired"): "vectors that are no longer needed",

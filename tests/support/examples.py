@@ -86,6 +86,12 @@ VIEW: Final = {
     "default_sort": {"sort_by": "posted_at", "sort_order": "desc"},
     "triage_buckets": [{"name": "Long reads", "query": {"q": "bower"}}],
 }
+RULE: Final = {
+    "name": "Bowers",
+    "when": "arrives",
+    "query": {"q": "bower*"},
+    "actions": [{"do": "mark_read"}],
+}
 WEBHOOK: Final = {
     "url": "https://hooks.example.com/b",
     "events": ["post.created", "post.labelled"],
@@ -199,6 +205,14 @@ STEPS: Final[list[tuple[str, str, Any]]] = [
     ("listViewBookmarks", "/v1/views/weekend-reading/bookmarks?bucket=long-reads", None),
     ("updateView", "/v1/views/weekend-reading", {"name": "Sunday reading"}),
     ("deleteView", "/v1/views/weekend-reading", None),
+    ("previewRule", "/v1/rules/preview", {"query": {"q": "bower*"}}),
+    ("createRule", "/v1/rules", RULE),
+    ("listRules", "/v1/rules", None),
+    ("getRule", "/v1/rules/{rule_id}", None),
+    ("updateRule", "/v1/rules/{rule_id}", {"is_on": False}),
+    ("applyRule", "/v1/rules/{rule_id}/apply", {}),
+    ("listRuleLog", "/v1/rules/log", None),
+    ("deleteRule", "/v1/rules/{rule_id}", None),
     ("createWebhook", "/v1/webhooks", WEBHOOK),
     ("listWebhooks", "/v1/webhooks", None),
     ("getWebhook", "/v1/webhooks/{webhook_id}", None),
@@ -223,6 +237,8 @@ STEPS: Final[list[tuple[str, str, Any]]] = [
     ("deleteWebhook", "/v1/webhooks/{webhook_id}", None),
     ("createExportPdf", "/v1/exports/pdf", {"tag": "Birdlife"}),
     ("createExportCsv", "/v1/exports/csv", {"is_unread_only": False}),
+    ("createExportMarkdown", "/v1/exports/markdown", {"tag": "Birdlife"}),
+    ("createExportNetscape", "/v1/exports/netscape", {"hide_archived": True}),
     ("createExportJson", "/v1/exports/json", {"tweet_ids": BOTH}),
     # The last export, after it has completed.
     ("getExport", "/v1/exports/{job_id}", None),
@@ -298,6 +314,10 @@ async def asked(service: Service) -> dict[str, Any]:
         if response.status_code == ACCEPTED and name not in SENDING:
             # The change of a request that returns bookmarks or a label is in meta.
             job = response.json()["meta"].get("change") or response.json()["data"]
+        if name == "addHighlight":
+            job["id"] = response.json()["data"]["id"]
+        if name == "createRule":
+            job["rule_id"] = response.json()["data"]["rule_id"]
         if name in NAMED_LATER:
             job[NAMED_LATER[name]] = response.json()["data"]["id"]
         if name == "changeBookmarks":

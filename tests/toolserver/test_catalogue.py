@@ -30,6 +30,7 @@ EXPECTED = {
         "batch_label",
     ),
     *("list_views", "get_view_bookmarks", "create_view", "update_view", "delete_view"),
+    *("list_rules", "create_rule", "update_rule", "delete_rule"),
     *("delete_bookmarks", "restore_bookmarks", "undo_change", "get_change"),
     *("list_changes", "list_trash", "list_duplicates", "resolve_duplicates"),
     *(

@@ -53,6 +53,8 @@ TOOL_OF = {
     "createExportPdf": "create_export",
     "createExportCsv": "create_export",
     "createExportJson": "create_export",
+    "createExportMarkdown": "create_export",
+    "createExportNetscape": "create_export",
     "getExport": "get_export",
     # Its result has the address of the file.
     "downloadExport": "get_export",

@@ -103,6 +103,7 @@ async def _walk() -> Album:
             await _sources(album, owner, reached)
             await _webhooks(album, street.house, receiver, data)
             await _empty(album, street.house)
+            await _rules(album, owner)
             # The weeks of the posts.
             street.house.clock.now = digesting.instant("2026-08-28T12:00:00+00:00")
             reader = await signed_in(street.house, "reader@example.com")
@@ -261,6 +262,22 @@ async def _sources(album: Album, owner: Visitor, reached: networks.Networks) -> 
     reached.codes.add("code")
     await owner.client.get("/sources/x/return", params={"state": state, "code": "code"})
     album["sources"] = await owner.open("/sources?said=source-connected")
+
+
+async def _rules(album: Album, owner: Visitor) -> None:
+    album["rules-empty"] = await owner.open("/rules")
+    album["rule_edit"] = await owner.open("/rules/new?q=bower*")
+    fields = {"when": "arrives", "q": "lang:de", "do0": "add_label", "label0": HOSTILE}
+    album["rule_edit-refused"] = await owner.send("/rules/new", "/rules/new", do="save", **fields)
+    fields |= {"do1": "archive", "past": "on", "name": HOSTILE}
+    await owner.send("/rules/new", "/rules/new", do="save", **fields)
+    fields |= {"when": "labelled", "label": "recipes", "q": "", "name": "Recipes do not wait"}
+    await owner.send("/rules/new", "/rules/new", do="save", **fields)
+    shown = await owner.open("/rules")
+    rule_id = re.findall(r'name="off" value="(\w+)"', shown.text)[1]
+    await owner.send("/rules", "/rules", off=rule_id)
+    album["rules"] = await owner.open("/rules?said=rule-off")
+    album["rule_edit-stored"] = await owner.open(f"/rules/{rule_id}")
 
 
 async def _webhooks(album: Album, house: House, receiver: hooks.Receiver, folder: Path) -> None:

@@ -15,13 +15,26 @@ from typing import Final
 
 import msgspec
 
-from bowerbird.exports.tasks import DISK_FULL, MEBIBYTE, OUT_OF_MEMORY, ProcessLimits, Report, Task
+from bowerbird.exports.tasks import (
+    DISK_FULL,
+    FORMATS,
+    MEBIBYTE,
+    OUT_OF_MEMORY,
+    ProcessLimits,
+    Report,
+    Task,
+)
 
 _NICE: Final = 10
 _UMASK: Final = 0o077
 _STDIN: Final = 0
 _DISK_FULL_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT)
-_STEPS: Final = {"csv": "csv_file", "split": "volumes", "pdf": "pdf_file", "zip": "zip_file"}
+_STEPS: Final = {
+    **{name: format.module for name, format in FORMATS.items() if format.module},
+    "split": "volumes",
+    "pdf": "pdf_file",
+    "zip": "zip_file",
+}
 
 
 def main() -> None:

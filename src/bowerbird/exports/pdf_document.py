@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from bowerbird.exports import posts_file
+from bowerbird.exports.plain_text import KINDS, choice_text, printable, safe_url, split_links
 from bowerbird.exports.posts_file import Pictures
 from bowerbird.exports.tasks import DocumentInfo
 from bowerbird.model import instants
@@ -27,24 +28,13 @@ MAX_CHARACTERS: Final = 1_000_000
 _CUT_NOTE: Final = (
     "\n\n[The rest of this text is too long for a PDF; the JSON export has the full text.]"
 )
-_MAX_URL_CHARACTERS: Final = 2_000
 _BREAK_EVERY: Final = 12
 _ZERO_WIDTH_SPACE: Final = "\u200b"
 
-_LINE_ENDS: Final = re.compile(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]")
-# Control characters and noncharacters have no glyph. Bidirectional embeddings and overrides
-# could reverse the text that follows them.
-_UNPRINTABLE: Final = re.compile(
-    r"[\x00-\x08\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufdd0-\ufdef\ufff9-\uffff]"
-)
-_MARK: Final = "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
-_STACKED_MARKS: Final = re.compile(f"({_MARK}{{4}}){_MARK}+")
 # Only scripts that separate words by spaces: typst breaks their lines only there, and a line has
 # room for about 85 letters.
 _MIN_LONG_WORD: Final = 60
 _LONG_WORD: Final = re.compile(f"[!-~\xa1-\u02ff\u0370-\u0482\u048a-\u08ff]{{{_MIN_LONG_WORD},}}")
-_URL: Final = re.compile(r"https?://[A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]+")
-_URL_TRAILING_PUNCTUATION: Final = ".,:;!?'*)]"
 _PARAGRAPH_END: Final = re.compile(r"\n[ ]*\n\s*")
 
 _BEYOND_LATIN: Final = re.compile("[\u0590-\U0003ffff]")
@@ -67,8 +57,7 @@ def clean(text: str) -> str:
         return text.strip(" ")
     if len(text) > MAX_CHARACTERS:
         text = text[:MAX_CHARACTERS] + _CUT_NOTE
-    text = _UNPRINTABLE.sub("", _LINE_ENDS.sub("\n", text)).replace("\t", "    ")
-    return _STACKED_MARKS.sub(r"\1", text).strip("\n ")
+    return printable(text).strip("\n ")
 
 
 def single_line(text: str) -> Data | None:
@@ -91,11 +80,6 @@ def paragraphs(text: str) -> list[Data]:
         for is_rtl, lines in groupby(block.split("\n"), is_right_to_left)
         if text
     ]
-
-
-def safe_url(text: str) -> str:
-    """The text if it is a web address that a document may link to, else ''."""
-    return text if len(text) <= _MAX_URL_CHARACTERS and _URL.fullmatch(text) else ""
 
 
 def with_line_breaks(text: str) -> str:
@@ -129,14 +113,10 @@ def _paragraph(lines: list[str], *, is_rtl: bool, language: str) -> Data:
 
 def _pieces(text: str) -> Iterator[str | list[str]]:
     """Yields text as strings, and each link as a list with its address."""
-    end = 0
-    for match in _URL.finditer(text):
-        link = match[0].rstrip(_URL_TRAILING_PUNCTUATION)
-        if safe_url(link):
-            yield with_line_breaks(text[end : match.start()])
+    for before, link in split_links(text):
+        yield with_line_breaks(before)
+        if link:
             yield [link]
-            end = match.start() + len(link)
-    yield with_line_breaks(text[end:])
 
 
 def _break_word(word: re.Match[str]) -> str:
@@ -187,16 +167,6 @@ _SHORT_BYTES: Final = 2_000
 _LINE_BYTES: Final = 80
 
 Thread = Sequence[Bookmark]
-
-_KINDS: Final = {
-    "image": "Image",
-    "photo": "Image",
-    "video": "Video",
-    "gif": "GIF",
-    "animated_gif": "GIF",
-    "link": "Link",
-    "poll": "Poll",
-}
 
 
 def template_data(
@@ -377,24 +347,13 @@ def _attachments(attachments: Iterable[Data]) -> list[Data]:
 def _attachment(attachment: Data) -> Data:
     kind = _text(attachment, "type").lower()
     return _without_empty(
-        kind=_KINDS.get(kind, "Attachment"),
+        kind=KINDS.get(kind, "Attachment"),
         link=_link(_text(attachment, "url")),
         title=single_line(_text(attachment, "title") or _text(attachment, "domain")),
         text=single_line(_text(attachment, "description") or _text(attachment, "alt_text")),
-        choices=[line for choice in attachment.get("choices") or () if (line := _choice(choice))],
+        choices=[
+            line
+            for choice in attachment.get("choices") or ()
+            if (line := single_line(choice_text(choice)))
+        ],
     )
-
-
-def _choice(choice: Any) -> Data | None:
-    """A choice of a poll: sources write a string, or an object with a label and its votes."""
-    if isinstance(choice, str):
-        return single_line(choice)
-    if not isinstance(choice, dict):
-        return None
-    label = next(
-        (choice[name] for name in ("label", "text", "title", "name") if choice.get(name)), ""
-    )
-    votes = next(
-        (choice[name] for name in ("votes", "count") if isinstance(choice.get(name), int)), None
-    )
-    return single_line(f"{label}" if votes is None else f"{label} ({votes:,})")

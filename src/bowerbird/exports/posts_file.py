@@ -77,10 +77,25 @@ _INDEX: Final = "index.json"
 BYTES_PER_PIXEL: Final = 4
 
 
+_ENDINGS: Final = {
+    "image/jpeg": ".jpg",
+    "image/png": ".png",
+    "image/gif": ".gif",
+    "image/webp": ".webp",
+    "image/avif": ".avif",
+}
+
+
 class Picture(Struct, frozen=True, array_like=True):
     file: str
     width: int
     height: int
+    type: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its name in an export that has it as a file."""
+        return f"{self.file}{_ENDINGS.get(self.type, '')}"
 
 
 Pictures = dict[str, Picture]

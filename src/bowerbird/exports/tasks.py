@@ -1,23 +1,58 @@
 """The formats of an export, and its messages to a writing process: one JSON line each."""
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from msgspec import Struct
 
+FormatName = Literal["pdf", "csv", "json", "markdown", "netscape"]
+# Types of pictures that everything reads, the typesetter too.
+_PICTURES: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
+
 
 class Format(NamedTuple):
+    title: str
+    # Of a choice of formats, in a few words.
+    about: str
     media_type: str
     suffix: str
+    # The module that writes the file from the file of posts, which is itself the JSON export.
+    module: str = ""
+    # The types of kept pictures that the file can have.
+    pictures: frozenset[str] = frozenset()
 
 
+# An id of the sandbox has the place of its format here.
 FORMATS: Final[Mapping[str, Format]] = {
-    "pdf": Format("application/pdf", ".pdf"),
-    "csv": Format("text/csv; charset=utf-8", ".csv"),
-    "json": Format("application/json", ".json"),
+    "pdf": Format(
+        "PDF", "To read and print, with contents", "application/pdf", ".pdf", pictures=_PICTURES
+    ),
+    "csv": Format(
+        "CSV",
+        "For a spreadsheet, one row per post",
+        "text/csv; charset=utf-8",
+        ".csv",
+        "csv_file",
+    ),
+    "json": Format("JSON", "All of it; can be imported again", "application/json", ".json"),
+    "markdown": Format(
+        "Markdown",
+        "One file per post, for Obsidian or Hugo",
+        "application/zip",
+        ".zip",
+        "markdown_file",
+        _PICTURES | {"image/avif"},
+    ),
+    "netscape": Format(
+        "Bookmarks file",
+        "Links, for browsers and bookmark programs",
+        "text/html; charset=utf-8",
+        ".html",
+        "netscape_file",
+    ),
 }
 
-ZIPPED_VOLUMES: Final = Format("application/zip", ".zip")
+ZIPPED_VOLUMES: Final = Format("PDF", "", "application/zip", ".zip")
 """The format of a PDF export that is too large for one document."""
 
 
@@ -56,7 +91,7 @@ class Task(Struct, frozen=True, kw_only=True):
     limits: ProcessLimits
     volume: int = 1
     volumes: int = 1
-    # A folder of pictures, see picture_index.py; "" if there are none.
+    # A folder of pictures, see posts_file.py; "" if there are none.
     pictures: str = ""
 
 

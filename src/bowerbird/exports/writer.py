@@ -166,14 +166,15 @@ async def write_export(
     pictures: Path | None = None,
 ) -> WrittenFile:
     """Writes the export into the folder and removes its temporary files, even when it fails."""
+    known = FORMATS[format]
     if format == "json":
         await progress(document.total, document.total)
-        return _file(posts, FORMATS["json"], [])
+        return _file(posts, known, [])
     scratch = Path(tempfile.mkdtemp(prefix="export-", dir=folder))
     try:
         writer = _Writer(posts, scratch, document, progress, limits)
         writer.pictures = str(pictures or "")
-        written = await (writer.csv() if format == "csv" else writer.pdf())
+        written = await (writer.converted(format, known) if known.module else writer.pdf())
         # Moved out of the scratch folder only when complete, so no reader sees half a file.
         return _file(
             written.path.rename(folder / f"export{written.suffix}"), written, written.notes
@@ -204,10 +205,10 @@ class _Writer:
         self._done = 0
         self.pictures = ""
 
-    async def csv(self) -> WrittenFile:
-        target = self._scratch / "export.csv"
-        await self._step("csv", self._posts, target)
-        return _file(target, FORMATS["csv"], [])
+    async def converted(self, step: str, format: Format) -> WrittenFile:
+        target = self._scratch / f"export{format.suffix}"
+        report = await self._step(step, self._posts, target)
+        return _file(target, format, report.notes)
 
     async def pdf(self) -> WrittenFile:
         """Writes each volume in a new process, which gives its memory back when it exits.

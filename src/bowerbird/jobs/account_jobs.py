@@ -20,12 +20,13 @@ from bowerbird.library.bulk.changes import BulkChanges
 from bowerbird.library.connections.syncing import Sync
 from bowerbird.library.links.reading import LinkReading
 from bowerbird.library.media.keeping import Keeping
+from bowerbird.library.rules.running import RuleRuns
 from bowerbird.library.upkeep.corrections import Dating, PostLanguages, PostTraits, Reindexing
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.library.vectors.sweeps import BUILD_EVERY_S, JOB, REMOVE_EVERY_S, VectorSweeps
 from bowerbird.library.webhooks.delivering import Delivering
-from bowerbird.model import bulk, connections, links, media, webhooks
-from bowerbird.model.jobs import LINKS, MEDIA, REINDEXING, SOURCES, WEBHOOKS, Job
+from bowerbird.model import bulk, connections, links, media, rules, webhooks
+from bowerbird.model.jobs import LINKS, MEDIA, REINDEXING, RULES, SOURCES, WEBHOOKS, Job
 from bowerbird.search.meaning.models import Models
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
@@ -182,6 +183,22 @@ class SourceJobs(AccountJobs):
     async def _run(self, job: Job, progress: Progress) -> None:
         turn_s = self._turn_s
         await self._sync.run(job.account_id, in_turns(progress, turn_s), turn_s)
+
+
+class RuleJobs(AccountJobs):
+    """Runs the rules of accounts on what has happened to their libraries."""
+
+    def __init__(self, database: Database, clock: Clock, turn_s: float = TURN_S) -> None:
+        runs = RuleRuns(database, clock)
+        super().__init__(
+            *(database, clock, rules.KIND, RULES, turn_s), due_accounts=runs.due_accounts
+        )
+        self._runs = runs
+        # A person who has saved a post looks at it.
+        self.recurring = [Recurring("run rules", 2.0, self.sweep)]
+
+    async def _run(self, job: Job, progress: Progress) -> None:
+        await self._runs.run(job.account_id, in_turns(progress, self._turn_s))
 
 
 class WebhookJobs(AccountJobs):

@@ -11,6 +11,7 @@ from bowerbird.jobs.account_jobs import (
     LinkJobs,
     MediaJobs,
     ReindexJobs,
+    RuleJobs,
     SourceJobs,
     WebhookJobs,
     changes,
@@ -80,6 +81,7 @@ def build_worker(
         MediaJobs(database, Keeping(database, files, clock, settings), clock),
         SourceJobs(database, Sync(database, clock, settings), clock),
         LinkJobs(database, LinkReading(database, clock, settings), clock),
+        RuleJobs(database, clock),
         WebhookJobs(database, Delivering(database, clock, settings), clock),
         ReindexJobs(database, clock),
     )

@@ -1,7 +1,8 @@
 """Export jobs: read the posts, create the file, store it, and remove expired files.
 
 Only a completed job offers its file. A file that a killed worker left behind has a random name
-that no job refers to, and a recurring task deletes it. A PDF file also gets the kept images.
+that no job refers to, and a recurring task deletes it. PDF and Markdown
+files also get the kept images.
 """
 
 import asyncio
@@ -22,6 +23,7 @@ from bowerbird.clock import MICROSECONDS, Clock, month_of
 from bowerbird.errors import Code, Refusal
 from bowerbird.exports import posts_file, writer
 from bowerbird.exports.posts_file import Picture, Pictures
+from bowerbird.exports.tasks import FORMATS
 from bowerbird.exports.writer import DocumentInfo, ExportFailed, WrittenFile
 from bowerbird.images import drawings, hosts
 from bowerbird.jobs.worker import Failed, JobKind, Progress, Recurring
@@ -46,15 +48,16 @@ from bowerbird.storage.jobs import JobStore
 from bowerbird.storage.media import MediaStore
 
 _DEMO: Final = hosts.DEMO_HOST.encode()
-# The typesetter reads no others.
-_READABLE: Final = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 
 
 class ExportPictures:
     """The pictures of one export. Those beyond the limit are described, as without them."""
 
-    def __init__(self, database: Database, files: Files, folder: Path) -> None:
+    def __init__(
+        self, database: Database, files: Files, folder: Path, types: frozenset[str]
+    ) -> None:
         self._database = database
+        self._types = types
         self._store = MediaStore(database)
         self._kept = KeptImages(database, files)
         self._folder = folder
@@ -75,8 +78,8 @@ class ExportPictures:
         if has_drawings:
             await asyncio.to_thread(self._draw, urls)
         for url, image in (await self._kept.among(account, urls)).items():
-            if image.type in _READABLE and await self._copy(account, image):
-                self._pictures[url] = Picture(image.media_id, image.width, image.height)
+            if image.type in self._types and await self._copy(account, image):
+                self._pictures[url] = Picture(image.media_id, image.width, image.height, image.type)
 
     def _draw(self, urls: Sequence[str]) -> None:
         """The pictures of the demo, which are part of the package."""
@@ -182,8 +185,9 @@ class ExportJobs:
             raise Failed("The account has been deleted.")
         with self._folder(job) as folder:
             posts = folder / "posts.json"
-            pictures = ExportPictures(self._database, self._files, folder / "pictures")
-            add = pictures.add if query.format == "pdf" else None
+            types = FORMATS[query.format].pictures
+            pictures = ExportPictures(self._database, self._files, folder / "pictures", types)
+            add = pictures.add if types else None
             total = await self._write_posts(account, query, posts, _half(progress, query, 0), add)
             output = await self._convert(
                 query,

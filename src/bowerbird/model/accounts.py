@@ -154,6 +154,10 @@ class ActivityKind(StrEnum):
     OWNER_CHANGED = "owner changed"
     ACCOUNT_CREATED = "account created"
     INVITATION_CREATED = "invitation created"
+    RULE_CREATED = "rule created"
+    RULE_CHANGED = "rule changed"
+    RULE_DELETED = "rule deleted"
+    RULE_SWITCHED_OFF = "rule switched off"
 
 
 class ActivityEntry(Struct, frozen=True):

@@ -76,11 +76,15 @@ class BulkState(StrEnum):
 
 
 class Maker(StrEnum):
-    """Who made a change. The stored text also has the key: `key:` and a part of its hash."""
+    """Who made a change.
+
+    The stored text also has the key, as `key:` and a part of its hash, or the name of the rule.
+    """
 
     KEY = "key"
     AGENT = "agent"
     PAGE = "page"
+    RULE = "rule"
     SERVER = ""
 
 
@@ -149,6 +153,12 @@ class BulkRow(Struct, frozen=True):
     position: int
     # Who asked for it: see `Maker`.
     made_by: str = ""
+
+    @property
+    def is_quiet(self) -> bool:
+        """Whether no rule runs because of it: rules make no rule run, and neither does an undo."""
+        is_undo = self.state in (BulkState.UNDOING, BulkState.UNDONE)
+        return is_undo or self.made_by.partition(":")[0] == Maker.RULE
 
     @property
     def is_finished(self) -> bool:

@@ -59,6 +59,8 @@ class Happening(Struct, frozen=True, array_like=True):
     into: EventLabel | None = None
     # The slug of a view.
     view: str = ""
+    # Whether no rule runs because of it: a rule has done it, or an undo.
+    is_quiet: bool = False
     # The webhook that a post was sent to.
     webhook: str = ""
 
@@ -134,6 +136,10 @@ def of_labels(type: EventType, labels: Iterable[Label]) -> list[Happening]:
 def of_purged(post_ids: Sequence[str]) -> list[Happening]:
     """The event of posts that are not in the trash either."""
     return [Happening(EventType.POST_PURGED, post_ids)] if post_ids else []
+
+
+def quiet(one: Happening) -> Happening:
+    return msgspec.structs.replace(one, is_quiet=True)
 
 
 def event_label(label: Label) -> EventLabel:

@@ -9,6 +9,7 @@ from msgspec import Struct
 CHANGES: Final = 5
 EXPORTS: Final = 10
 DIGESTS: Final = 20
+RULES: Final = DIGESTS
 EMBEDDING: Final = 50
 # Equal priorities: these jobs take turns with embedding.
 MEDIA: Final = EMBEDDING
@@ -27,6 +28,7 @@ KIND_NAMES: Final = {
     "links": "link",
     "media": "image",
     "reindex": "search by words",
+    "rules": "rule",
     "sources": "source",
     "webhooks": "webhook",
 }

@@ -60,7 +60,13 @@ _MEANS: Final = {
     _PARTIAL: "The requested range.",
     207: "Some operations failed; each has its own result.",
 }
-_FILE_TYPES: Final = ("application/pdf", "application/zip", "text/csv", "application/json")
+_FILE_TYPES: Final = (
+    "application/pdf",
+    "application/zip",
+    "text/csv",
+    "application/json",
+    "text/html",
+)
 _ABOUT: Final = """\
 A library for saved posts: list, search, label and export what an account has saved.
 

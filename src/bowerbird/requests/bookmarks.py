@@ -60,8 +60,8 @@ SortBy = Annotated[
         parameter={"enum": SORT_FIELDS},
         # Each tool has its own default.
         argument={
-            "enum": SORT_FIELDS,
-            "description": "Dates and counts descend. created_at: saved.",
+            "type": "string",
+            "description": "created_at (saved), posted_at, title, author, favorite_count, ….",
         },
     ),
 ]

@@ -44,8 +44,8 @@ MEANING: Final = "vector_search_term"
 """The filter that ranks by meaning."""
 
 OPERATORS: Final = (
-    'Words, "a phrase" -not a OR b has:image is:unread|archived|reply|thread|gone|duplicate '
-    "lang:en site:youtube url:x.com words:>500 min_likes:9; posted since:2026-01-31 until:30d."
+    'Words, "a phrase" -not OR has:image is:unread|archived|reply|gone|duplicate lang:en '
+    "site:youtube url:x.com words:>500 min_likes:9, posted since:2026-01-31 until:30d."
 )
 """What the query of a tool may have."""
 

@@ -44,7 +44,7 @@ KEYED_ANSWERS_PER_DAY: Final = 10_000
 KEYED_BYTES_PER_DAY: Final = 100_000_000
 EXPORTS_PER_DAY: Final = 20
 EXPORT_BYTES_PER_DAY: Final = 2_000_000_000
-# Kept images in one PDF export.
+# Kept images in one PDF or Markdown export.
 EXPORT_PICTURES_BYTES_MAX: Final = 500_000_000
 # Downloads of everything that an account has.
 ACCOUNT_DOWNLOADS_PER_DAY: Final = 5
@@ -79,6 +79,11 @@ PINNED_VIEWS_SHOWN: Final = 20
 # Deleted views of an account that can be restored, and how long.
 DELETED_VIEWS_MAX: Final = 50
 DELETED_VIEW_S: Final = 3_600
+RULES_MAX: Final = 100
+# Each may be a change of many posts, of which few can be unfinished.
+RULE_ACTIONS_MAX: Final = UNFINISHED_CHANGES_MAX
+# What the rules of an account have done: the latest entries.
+RULE_LOG_MAX: Final = 200
 # Shared lists and private feeds of an account, and of a free one. The words of a share.
 SHARES_MAX: Final = 50
 FREE_SHARES_MAX: Final = 1

@@ -8,6 +8,7 @@ from urllib.parse import quote
 import msgspec
 
 from bowerbird.errors import Code, Refusal
+from bowerbird.exports.tasks import FORMATS
 from bowerbird.library.exports.exports import Download, ExportJob, retry_after_s
 from bowerbird.model.accounts import Account
 from bowerbird.model.jobs import ExportFile
@@ -50,11 +51,11 @@ class ExportService(Protocol):
 
 
 CREATE: Final = {
-    format: Operation(
+    name: Operation(
         method="POST",
-        path=f"/v1/exports/{format}",
-        name=f"createExport{format.capitalize()}",
-        summary=f"Start an export as {format.upper()}. poll_url has its status.",
+        path=f"/v1/exports/{name}",
+        name=f"createExport{name.capitalize()}",
+        summary=f"Start an export as {format.title}. poll_url has its status.",
         data=ExportResponse,
         body=ExportRequest,
         is_body_required=False,
@@ -63,7 +64,7 @@ CREATE: Final = {
         refusals=(Code.NOT_FOUND, Code.EXPORT_COUNT_LIMIT, Code.EXPORT_SIZE_LIMIT),
         is_in_sandbox=True,
     )
-    for format in ("pdf", "csv", "json")
+    for name, format in FORMATS.items()
 }
 GET: Final = Operation(
     method="GET",

@@ -38,7 +38,7 @@ from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Transaction
 from bowerbird.storage.files.files import OpenFile
 
-_FORMATS: Final = tuple(FORMATS)
+_FORMATS: Final[tuple[str, ...]] = tuple(FORMATS)
 _TIME_BYTES: Final = 8
 _CHECKSUM_BYTES: Final = 8
 _HEAD_BYTES: Final = 1 + _TIME_BYTES
@@ -182,7 +182,8 @@ async def _stream(body: bytes) -> AsyncIterator[bytes]:
 
 
 def _json_file(posts: bytes) -> SandboxFile:
-    return SandboxFile(posts, *FORMATS["json"], notes=[])
+    json = FORMATS["json"]
+    return SandboxFile(posts, json.media_type, json.suffix, notes=[])
 
 
 async def _write(format: str, posts: bytes, folder: Path, about: DocumentInfo) -> SandboxFile:

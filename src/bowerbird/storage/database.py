@@ -63,7 +63,7 @@ def place_of(local_number: int) -> int:
 
 def place_values(account: Account) -> dict[str, int]:
     place = place_of(account.local_number)
-    return {"place": place, "place_end": place + LAST_NUMBER}
+    return {"place": place, "place_from": place, "place_end": place + LAST_NUMBER}
 
 
 Row = Sequence[Any]

@@ -25,6 +25,7 @@ from bowerbird.toolserver.tools import (
     label_edits,
     labels,
     notes,
+    rules,
     saving,
     suggesting,
     views,
@@ -92,6 +93,7 @@ def bind(services: Services) -> list[BoundTool]:
         *suggesting.bind(services.suggestions),
         *label_edits.bind(services.labels, calls),
         *views.bind(services.views, services.bookmarks, services.idempotency),
+        *rules.bind(services.rules, services.idempotency),
         *exports.bind(
             services.exports,
             services.bookmarks,

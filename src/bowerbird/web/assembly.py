@@ -29,6 +29,8 @@ from bowerbird.web.media import pages as media_pages
 from bowerbird.web.notes.highlights import HighlightPages
 from bowerbird.web.notes.pages import NotePages
 from bowerbird.web.operator import pages as operator_pages
+from bowerbird.web.rules.editor import RuleEditor
+from bowerbird.web.rules.pages import RulePages
 from bowerbird.web.saving import SavePage
 from bowerbird.web.sharing.pages import SharingPages
 from bowerbird.web.sign_in import links as link_pages
@@ -99,6 +101,8 @@ def visits(
             *SavePage(services, library.lists, pages).routes(),
             *library.routes(),
             *EditorPage(services, library, pages).routes(),
+            *RulePages(services, pages).routes(),
+            *RuleEditor(services, pages).routes(),
             *media_pages.routes(services, pages),
             *ChangePages(services.changes, pages).routes(),
             *LabelPages(services, library.many, pages).routes(),

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from bowerbird.assembly import Services
 from bowerbird.errors import Code, Refusal
+from bowerbird.exports.tasks import FORMATS
 from bowerbird.library.exports.exports import MAX_LISTED, ListedExport
 from bowerbird.model.accounts import Account
 from bowerbird.model.jobs import JobState
@@ -101,7 +102,8 @@ def _option(
     if name == VIEW:
         return Option(name, text, "choice", value, [("", "All posts"), *views])
     read = readers(ExportRequest)[name].read
-    choices = metadata_of(ExportRequest)[name].get("argument", {}) or {}
+    described = metadata_of(ExportRequest)[name]
+    choices = described.get("argument") or described.get("parameter") or {}
     if read is read_flag:
         return Option(name, text, "flag", value)
     if "enum" in choices:
@@ -114,7 +116,8 @@ def _option(
 
 
 PATH: Final = "/exports"
-FORMATS: Final = ("json", "csv", "pdf")
+# The complete one first.
+_FORMATS: Final = dict(sorted(FORMATS.items(), key=lambda each: each[0] != "json"))
 _WHOLE: Final = "whole"
 _SUGGESTED: Final = 200
 
@@ -139,7 +142,7 @@ class _ExportsPage:
         self._pages = pages
 
     async def shown(
-        self, visit: Visit, *, status: int = 200, chosen: str = FORMATS[0], problem: str = ""
+        self, visit: Visit, *, status: int = 200, chosen: str = "json", problem: str = ""
     ) -> Reply:
         account, given = visit.signed_in.account, filters_in(visit.form or visit.query)
         jobs = await self._exports.latest(account)
@@ -154,6 +157,7 @@ class _ExportsPage:
             is_free=account.is_free,
             options=options(account, given, views, [use.label_name for use in uses[:_SUGGESTED]]),
             is_whole=not given or _WHOLE in visit.form.get("posts", ""),
+            formats=_FORMATS,
             chosen=chosen,
             jobs=[_row(job, visit.times) for job in jobs],
             mark=_mark(jobs),
@@ -162,8 +166,8 @@ class _ExportsPage:
 
     async def start(self, visit: Visit) -> Reply:
         account, format = visit.signed_in.account, visit.form.get("format", "")
-        if format not in FORMATS:
-            return await self.shown(visit, status=400, problem="Choose JSON, CSV or PDF.")
+        if format not in _FORMATS:
+            return await self.shown(visit, status=400, problem="Choose a format.")
         is_whole = visit.form.get("posts") == _WHOLE
         try:
             return await self._start(account, format, {} if is_whole else filters_in(visit.form))
@@ -257,7 +261,7 @@ def _row(each: ListedExport, times: Times) -> dict[str, Any]:
     size = "" if job.file_size is None else size_text(job.file_size)
     return {
         "id": job.job_id,
-        "format": job.format.upper(),
+        "format": _FORMATS[job.format].title,
         "description": each.description.removesuffix("."),
         "state": job.status,
         "is_running": not job.is_finished,

@@ -22,6 +22,7 @@ SETTINGS: Final = (
     Place("/keys", "Keys"),
     Place("/connect", "Extension"),
     Place("/sources", "Sources"),
+    Place("/rules", "Rules"),
     Place("/sharing", "Sharing"),
     Place("/webhooks", "Webhooks"),
     Place("/exports", "Exports"),

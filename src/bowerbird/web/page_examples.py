@@ -87,6 +87,8 @@ REQUEST_BODIES: Final[dict[str, dict[str, Any]]] = {
     "/v1/exports/pdf": {"tag": "birds"},
     "/v1/exports/csv": {"tag": "birds"},
     "/v1/exports/json": {"tag": "birds"},
+    "/v1/exports/markdown": {"tag": "birds"},
+    "/v1/exports/netscape": {"tag": "birds"},
 }
 
 

@@ -2,8 +2,8 @@
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import Final
 
@@ -45,6 +45,16 @@ def set_maker(find: Callable[[], str]) -> None:
 def maker() -> str:
     """'' outside a request."""
     return _MAKER.get()()
+
+
+@contextmanager
+def made_by(name: str) -> Iterator[None]:
+    """Changes within it are made by somebody else than the request, such as a rule."""
+    token = _MAKER.set(lambda: name)
+    try:
+        yield
+    finally:
+        _MAKER.reset(token)
 
 
 class Activity:
@@ -118,6 +128,13 @@ _TEXTS: Final[dict[ActivityKind, tuple[str, str]]] = {
     ActivityKind.OWNER_CHANGED: ("Became the owner of the service",) * 2,
     ActivityKind.ACCOUNT_CREATED: ("Created the account",) * 2,
     ActivityKind.INVITATION_CREATED: ("Created an invitation for {}", "Created an invitation"),
+    ActivityKind.RULE_CREATED: ("Created the rule “{}”", "Created a rule"),
+    ActivityKind.RULE_CHANGED: ("Changed the rule “{}”", "Changed a rule"),
+    ActivityKind.RULE_DELETED: ("Deleted the rule “{}”", "Deleted a rule"),
+    ActivityKind.RULE_SWITCHED_OFF: (
+        "Switched off the rule “{}”, which failed again and again",
+        "Switched off a rule, which failed again and again",
+    ),
 }
 # Ways to sign in that are no names.
 _METHODS: Final = {"link": "a one-time link", "passkey": "a passkey"}

@@ -104,6 +104,11 @@ def check_writes(account: Account) -> None:
         )
 
 
+def check_rules(account: Account) -> None:
+    if account.is_free:
+        raise Refusal(Code.SUBSCRIPTION_REQUIRED, "Rules need a paid plan.")
+
+
 def check_shares(account: Account, count: int) -> None:
     """Refuses another share if the account has `count` already."""
     if account.is_free and count >= limits.FREE_SHARES_MAX:
@@ -141,6 +146,7 @@ def features(free_calls_per_month: int) -> tuple[Feature, ...]:
         Feature("Exporting the whole library", "yes", "yes"),
         Feature("Filters: media type, author, label, dates", "no", "yes"),
         Feature("Writing labels and Smart Views", "no", "yes"),
+        Feature("Rules", "no", "yes"),
         Feature("Shared lists and feeds", str(limits.FREE_SHARES_MAX), str(limits.SHARES_MAX)),
         Feature("Search by meaning", "no", "yes"),
         Feature("Webhooks", "no", "yes"),

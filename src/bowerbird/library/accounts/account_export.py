@@ -15,6 +15,7 @@ from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.attempt_limits import used_up
 from bowerbird.library.access.turns import lock_library
 from bowerbird.library.imports.runs import RUNS_MAX
+from bowerbird.library.rules.rules import shown
 from bowerbird.model.accounts import Account, ActivityKind, Membership
 from bowerbird.model.digests import Digest, Preferences
 from bowerbird.model.imports import RunRow
@@ -34,6 +35,7 @@ from bowerbird.storage.files.files import Files
 from bowerbird.storage.imports.runs import RunStore
 from bowerbird.storage.libraries import ACCOUNT_DOWNLOADS, DailyUseStore, LibraryStore
 from bowerbird.storage.media import MediaStore
+from bowerbird.storage.rules import RuleStore
 from bowerbird.storage.shares import ShareStore
 
 
@@ -89,6 +91,7 @@ class AccountExports:
         self._sources = ConnectionStore(database)
         self._imports = RunStore(database)
         self._views = ViewStore(database)
+        self._rules = RuleStore(database)
         self._shares = ShareStore(database)
         self._digests = DigestStore(database)
 
@@ -201,6 +204,10 @@ class AccountExports:
                 for label_id, name, metadata, count, created_at, color in labels
             ],
             "views": [_view(view) for view in await self._views.all(account.account_id)],
+            "rules": [
+                msgspec.to_builtins(shown(rule))
+                for rule in await self._rules.all(self._database, account.account_id)
+            ],
             # Without their addresses, which open what they show.
             "shares": [
                 _share(share) for share in await self._shares.of_account(account.account_id)

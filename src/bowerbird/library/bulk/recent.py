@@ -9,7 +9,7 @@ from bowerbird.library.bookmarks import cursors
 from bowerbird.library.bulk import words
 from bowerbird.library.bulk.changes import BulkChanges
 from bowerbird.model.accounts import Account
-from bowerbird.model.bulk import FAILED, BulkRow, BulkState
+from bowerbird.model.bulk import FAILED, BulkRow, BulkState, Maker
 from bowerbird.model.instants import with_offset
 from bowerbird.requests.bookmarks import ChangesQuery
 from bowerbird.requests.limits import PAGE_DEFAULT
@@ -41,9 +41,12 @@ class RecentChange(Struct, frozen=True, kw_only=True):
     restored: int
     """Number of bookmarks that the undo gave something back."""
     made_by: str
-    """Who made it: key, agent (by a tool), page (on the website) or server (a command on it)."""
+    """Who made it: key, agent (by a tool), page (on the website), rule, or server (a command on
+    it)."""
     key_name: str | None
     """Name of the API key that was used, or null."""
+    rule_name: str | None
+    """Name of the rule, or null."""
     created_at: str
     """When the change started: ISO 8601 with an offset."""
     finished_at: str | None
@@ -86,7 +89,8 @@ class RecentChanges:
         )
 
     async def _shown(self, account: Account, row: BulkRow, names: dict[str, str]) -> RecentChange:
-        maker, _, key = row.made_by.partition(":")
+        maker, _, name = row.made_by.partition(":")
+        is_rule = maker == Maker.RULE
         problem = await self._changes.problem(account, row)
         return RecentChange(
             change_id=row.change_id,
@@ -98,7 +102,8 @@ class RecentChanges:
             changed=row.changed,
             restored=row.restored,
             made_by=maker or _SERVER,
-            key_name=names.get(key),
+            key_name=None if is_rule else names.get(name),
+            rule_name=name if is_rule else None,
             created_at=with_offset(row.created_at),
             finished_at=None if row.finished_at is None else with_offset(row.finished_at),
             undo_until=with_offset(row.undo_until) if row.state is BulkState.DONE else None,

@@ -65,7 +65,9 @@ class BulkTurns:
         if row.label is not None and row.label.into_id is not None:
             label_ids.append(str(row.label.into_id))
         changeset = await self._changesets.open(
-            transaction, account.account_id, names, label_ids, is_recorded=True
+            *(transaction, account.account_id, names, label_ids),
+            is_recorded=True,
+            is_quiet=row.is_quiet,
         )
         version = changeset.version
         if row.action in WHOLE_LABEL_ACTIONS:

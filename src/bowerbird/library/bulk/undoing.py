@@ -118,7 +118,9 @@ class BulkUndo:
         found = await self._store.first_posts(transaction, account_id, row.number, most + 1)
         names = [] if row.label is None else [row.label.name]
         changeset = await self._changesets.open(
-            transaction, account_id, names, _label_ids(row, found), is_recorded=True
+            *(transaction, account_id, names, _label_ids(row, found)),
+            is_recorded=True,
+            is_quiet=row.is_quiet,
         )
         row = await self._with_label(changeset, row)
         recorded, is_last = await self._some(transaction, account_id, changeset, row, found)

@@ -56,6 +56,9 @@ _AFTER: Final = {
 }
 
 
+_SPAN: Final = "b.number BETWEEN :first_number AND :last_number"
+
+
 class Page(Struct, frozen=True):
     """Bookmarks as JSON, in order and separated by commas, and the cursor of the next page."""
 
@@ -310,6 +313,21 @@ class BookmarkStore:
             return [found[number] for number in numbers if number in found]
         fragments, values = narrowing(self._database, account, filter)
         rows = await self._database.slow_rows(self._statement("post_ids", *fragments), values)
+        return [row[0] for row in rows]
+
+    async def matching(
+        self, reader: Reader, account: Account, filter: BookmarkFilter, span: tuple[int, int]
+    ) -> list[str]:
+        """The matches among the posts of these numbers, inside a transaction or outside of one.
+
+        Of an index of words, SQLite reads only these posts.
+        """
+        first, last = span
+        fragments, values = narrowing(self._database, account, filter)
+        values |= {"first_number": first, "last_number": last}
+        values["place_end"] = values["place"] + last
+        values["place_from"] = values["place"] + first
+        rows = await reader.rows(self._statement("post_ids", _SPAN, *fragments), values)
         return [row[0] for row in rows]
 
     async def numbers(

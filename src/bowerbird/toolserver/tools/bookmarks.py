@@ -1,6 +1,6 @@
 """The tools that list, show, count and mark saved posts."""
 
-from typing import Annotated, Final
+from typing import Annotated, ClassVar, Final
 
 import msgspec
 from msgspec import Meta, Struct
@@ -46,6 +46,8 @@ _OFFSET_MAX: Final = 10_000_000
 
 
 class ListArguments(WordFilters, frozen=True, kw_only=True):
+    UNLISTED: ClassVar = ("sort_order",)
+
     sort_by: SortBy = None
     sort_order: SortOrder = None
     limit: Limit = None

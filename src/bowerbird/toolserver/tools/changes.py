@@ -177,6 +177,8 @@ def _listed(change: RecentChange) -> Json:
     }
     if change.key_name is not None:
         found["key"] = quoted_text.shown_text(change.key_name)
+    if change.rule_name is not None:
+        found["rule"] = quoted_text.shown_text(change.rule_name)
     if change.undo_until is not None:
         found["undo_until"] = response_size.second(change.undo_until)
     else:

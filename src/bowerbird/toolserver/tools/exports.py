@@ -3,13 +3,13 @@
 import asyncio
 from collections.abc import Callable
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 from msgspec import UNSET, Meta, Struct
 
 from bowerbird.errors import Code, Refusal
-from bowerbird.exports.tasks import FORMATS
+from bowerbird.exports.tasks import FORMATS, FormatName
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.exports.exports import ExportJob, Exports, retry_after_s
 from bowerbird.model.accounts import Account
@@ -42,9 +42,14 @@ _NOTHING: Final = "There is nothing to export."
 
 class CreateArguments(WordFilters, frozen=True, kw_only=True, dict=True):
     DEFAULTS: ClassVar[dict[str, bool]] = {"is_unread_only": False, "hide_archived": False}
-    UNLISTED: ClassVar = ("is_unread_only", "hide_archived")
+    UNLISTED: ClassVar = (
+        *("is_unread_only", "hide_archived", "unlabelled", "bookmarked_from", "bookmarked_to"),
+    )
 
-    format: Annotated[Literal["pdf", "csv", "json"], about("Format of the file.")]
+    format: Annotated[
+        FormatName,
+        about("markdown: zip with a file per post. netscape: links for browsers."),
+    ]
     view: Annotated[
         Annotated[str, Meta(max_length=100)] | None,
         about("Slug of a Smart View: export its posts."),
@@ -259,7 +264,7 @@ def _links(job: ExportJob, download_url: str) -> list[Json]:
         "type": "resource_link",
         "uri": download_url,
         "name": f"bowerbird{form.suffix}",
-        "title": f"Export as {job.format.upper()}",
+        "title": f"Export as {form.title}",
         "mimeType": form.media_type,
     }
     return [link if job.file_size is None else {**link, "size": job.file_size}]

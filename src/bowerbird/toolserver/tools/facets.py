@@ -25,7 +25,9 @@ from bowerbird.toolserver.tools.tool import (
 
 class FacetArguments(WordFilters, frozen=True, kw_only=True):
     DEFAULTS: ClassVar[dict[str, bool]] = {"is_unread_only": False, "hide_archived": False}
-    UNLISTED: ClassVar = ("is_unread_only", "hide_archived")
+    UNLISTED: ClassVar = (
+        *("is_unread_only", "hide_archived", "unlabelled", "bookmarked_from", "bookmarked_to"),
+    )
 
     by: FacetBy
     limit: Limit = None

@@ -82,6 +82,8 @@ class PostArguments(Struct, frozen=True, kw_only=True):
 
 class SaveArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, dict=True):
     ITEMS: ClassVar = ITEMS
+    # Accepted in the shape of the API; agents have links.
+    UNLISTED: ClassVar = ("posts",)
 
     links: Links = None
     posts: Annotated[

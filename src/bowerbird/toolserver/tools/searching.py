@@ -36,6 +36,7 @@ _WITHOUT_MEANING: Final = (Code.VECTOR_SEARCH_NOT_ALLOWED, Code.SERVICE_UNAVAILA
 
 class SearchArguments(BookmarkFilters, frozen=True, kw_only=True):
     DEFAULTS: ClassVar[dict[str, bool]] = {"is_unread_only": False, "hide_archived": False}
+    UNLISTED: ClassVar = ("sort_order",)
 
     query: Annotated[
         str,

@@ -1,6 +1,6 @@
 """The tools that read, create, change and delete Smart Views."""
 
-from typing import Annotated, Final
+from typing import Annotated, ClassVar, Final
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -88,6 +88,9 @@ class CreateViewArguments(NewView, frozen=True, kw_only=True):
 
 
 class UpdateViewArguments(ViewChange, frozen=True, kw_only=True):
+    # Repeating the call changes nothing, so a retry needs no key. A pin is for people.
+    UNLISTED: ClassVar = ("idempotency_key", "is_pinned")
+
     slug: Slug
     base_query: BaseQuery | UnsetType = UNSET
     default_sort: DefaultSort | UnsetType = UNSET

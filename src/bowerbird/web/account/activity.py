@@ -63,6 +63,7 @@ def _change(change: RecentChange, times: Times) -> dict[str, Any]:
         Maker.KEY: key,
         Maker.AGENT: f"an agent with {key}",
         Maker.PAGE: "this website",
+        Maker.RULE: f"the rule “{change.rule_name}”",
     }
     can_undo = change.undo_until is not None and change.changed > 0
     return {

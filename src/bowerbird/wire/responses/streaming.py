@@ -108,7 +108,7 @@ class ExportResponse(Struct, frozen=True, kw_only=True):
     job_id: str
     """Identifier of the export."""
     format: str
-    """pdf, csv or json."""
+    """pdf, csv, json, markdown or netscape."""
     status: str
     """pending, processing, completed, failed or expired."""
     progress: ExportProgress

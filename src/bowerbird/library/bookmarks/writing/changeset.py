@@ -64,9 +64,11 @@ class Changeset:
         labels: dict[str, Label],
         *,
         is_recorded: bool,
+        is_quiet: bool,
     ) -> None:
         self._stores = stores
         self._is_recorded = is_recorded
+        self._is_quiet = is_quiet
         self._transaction = transaction
         self._library = library
         self._labels = labels
@@ -336,13 +338,14 @@ class Changeset:
             for (post_id, field), was_set in self._changed.items()
             if field != PostField.TRASHED or post_id not in purged
         ]
-        return [
+        happened = [
             *self._created,
             *events.of_contents(self._contents),
             *events.of_posts(changed, names),
             *events.of_purged(self._purged),
             *self._ended,
         ]
+        return [*map(events.quiet, happened)] if self._is_quiet else happened
 
     async def _write_tags(self) -> None:
         # In the order of their numbers, as they are stored on disk.
@@ -408,11 +411,12 @@ class Changesets:
         *,
         library: LockedLibrary | None = None,
         is_recorded: bool = False,
+        is_quiet: bool = False,
     ) -> Changeset:
         """Locks the library and reads the labels with these names or ids.
 
         `library`: if this transaction has locked it and changed nothing since. `is_recorded`: the
-        caller keeps `changed` for an undo.
+        caller keeps `changed` for an undo. `is_quiet`: no rule runs because of it.
         """
         stores = self._stores
         library = library or await lock_library(stores.libraries, transaction, account_id)
@@ -423,7 +427,9 @@ class Changesets:
             if _is_label_id(text):
                 found = await stores.labels.by_id(transaction, account_id, int(text))
                 labels |= {} if found is None else {found.name_key: found}
-        return Changeset(stores, transaction, library, labels, is_recorded=is_recorded)
+        return Changeset(
+            stores, transaction, library, labels, is_recorded=is_recorded, is_quiet=is_quiet
+        )
 
 
 def post_is_full(post_id: str) -> Refusal:

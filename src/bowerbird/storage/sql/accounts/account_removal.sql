@@ -88,6 +88,18 @@ DELETE FROM smart_view
 DELETE FROM deleted_view
  WHERE account_id = :account_id
 
+-- name: delete_rules
+DELETE FROM rule
+ WHERE account_id = :account_id
+
+-- name: delete_rule_state
+DELETE FROM rule_state
+ WHERE account_id = :account_id
+
+-- name: delete_rule_log
+DELETE FROM rule_log
+ WHERE account_id = :account_id
+
 -- name: delete_labels
 DELETE FROM label
  WHERE account_id = :account_id

@@ -81,7 +81,7 @@ SELECT b.number, b.post_id
 
 -- name: posts_with_words
 SELECT rowid - :place FROM keyword
- WHERE keyword MATCH {words} AND rowid BETWEEN :place AND :place_end
+ WHERE keyword MATCH {words} AND rowid BETWEEN :place_from AND :place_end
 
 -- name: posts_with_labels
 SELECT bl.number FROM bookmark_label AS bl
@@ -91,7 +91,7 @@ SELECT bl.number FROM bookmark_label AS bl
 -- name: posts_with_notes
 -- The index content_noted has these rows. Some are there for the note of an attachment.
 SELECT c.place - :place FROM content AS c
- WHERE c.place BETWEEN :place AND :place_end
+ WHERE c.place BETWEEN :place_from AND :place_end
    AND instr(c.rendering, x'226e6f7465223a22') > 0
    AND (NOT json_valid(c.rendering || '}')
         OR json_extract(c.rendering || '}', '$.note') IS NOT NULL)
@@ -99,7 +99,7 @@ SELECT c.place - :place FROM content AS c
 -- name: posts_with_highlights
 -- The index content_highlighted has these rows.
 SELECT c.place - :place FROM content AS c
- WHERE c.place BETWEEN :place AND :place_end
+ WHERE c.place BETWEEN :place_from AND :place_end
    AND instr(c.rendering, x'22686967686c6967687473223a5b7b') > 0
    AND (NOT json_valid(c.rendering || '}')
         OR json_extract(c.rendering || '}', '$.highlights') IS NOT NULL)
@@ -131,11 +131,11 @@ b.number IN (SELECT bl.number FROM json_each(:labels) AS wanted
 
 -- name: filter_wanted
 b.number IN (SELECT rowid - :place FROM keyword
-              WHERE keyword MATCH :wanted AND rowid BETWEEN :place AND :place_end)
+              WHERE keyword MATCH :wanted AND rowid BETWEEN :place_from AND :place_end)
 
 -- name: filter_unwanted
 b.number NOT IN (SELECT rowid - :place FROM keyword
-                  WHERE keyword MATCH :unwanted AND rowid BETWEEN :place AND :place_end)
+                  WHERE keyword MATCH :unwanted AND rowid BETWEEN :place_from AND :place_end)
 
 -- name: number_text
 SELECT group_concat(b.number)

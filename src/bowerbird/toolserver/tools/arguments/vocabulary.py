@@ -122,7 +122,9 @@ class ToolFilters(ChangeFilters, frozen=True, kw_only=True):
 
     DEFAULTS: ClassVar[dict[str, bool]] = {"is_unread_only": False, "hide_archived": False}
     # Every operator for a flag works in query, and restore_bookmarks lists its own filters.
-    UNLISTED: ClassVar = ("is_unread_only", "hide_archived", "deleted_from", "deleted_to")
+    UNLISTED: ClassVar = (
+        *("is_unread_only", "hide_archived", "unlabelled", "deleted_from", "deleted_to"),
+    )
 
 
 def _gates(sent: Mapping[str, Any]) -> dict[str, Gate]:

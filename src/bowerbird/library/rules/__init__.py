@@ -1,0 +1,1 @@
+"""Rules: what should happen by itself to posts that match a query."""

@@ -1,0 +1,185 @@
+"""Does what a rule says with some posts, inside the caller's transaction.
+
+Labels, flags and the trash are a change each, as they are for a person, so that each can be undone.
+"""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from bowerbird.clock import Clock
+from bowerbird.library.access import activity
+from bowerbird.library.bookmarks.writing.changeset import Changeset, Changesets
+from bowerbird.library.bookmarks.writing.kept_changes import KeptChanges
+from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
+from bowerbird.library.bookmarks.writing.trash_batch import TrashBatches
+from bowerbird.library.rules.matching import Compiled
+from bowerbird.model.accounts import Account
+from bowerbird.model.bulk import FLAG_ACTIONS, BulkAction, Changed, Maker, is_label
+from bowerbird.model.labels import name_key
+from bowerbird.model.rules import Action, Applied, Do
+from bowerbird.requests import limits
+from bowerbird.storage.bookmarks.changeset import EditablePost
+from bowerbird.storage.database import Database, Transaction
+
+
+class Outcome(Struct, frozen=True):
+    """What a rule has done."""
+
+    changes: Sequence[Applied] = ()
+    # The posts that it has changed, and what it has added to them: post and folded label.
+    posts: frozenset[str] = frozenset()
+    labelled: frozenset[tuple[str, str]] = frozenset()
+
+
+class Applying:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._changesets = Changesets(database)
+        self._kept = KeptChanges(database, clock)
+        self._batches = TrashBatches(database, clock)
+        self._renames = LabelRenames(database)
+
+    async def apply(
+        self,
+        transaction: Transaction,
+        account: Account,
+        compiled: Compiled,
+        post_ids: Sequence[str],
+    ) -> Outcome:
+        found = _Found()
+        with activity.made_by(maker(compiled.rule.name)):
+            await self._label(transaction, account, compiled, post_ids, found)
+            await self._flag(transaction, account, compiled, post_ids, found)
+            if compiled.rule.does(Do.TRASH):
+                await self._trash(transaction, account, post_ids, found)
+        return Outcome(found.changes, frozenset(found.posts), frozenset(found.labelled))
+
+    async def _label(
+        self,
+        transaction: Transaction,
+        account: Account,
+        compiled: Compiled,
+        post_ids: Sequence[str],
+        found: "_Found",
+    ) -> None:
+        labels = [
+            (action, name)
+            for action in compiled.rule.body.actions
+            if (name := compiled.label_of(action)) is not None
+        ]
+        if not labels:
+            return
+        names = [name for _, name in labels]
+        changeset = await self._opened(transaction, account, post_ids, names)
+        posts = _posts(changeset, post_ids)
+        for action, name in labels:
+            await _change_label(changeset, posts, action, name)
+        keys = {one.label_id: name_key(one.name) for one in changeset.changed_labels}
+        for one in changeset.changed:
+            if is_label(one.field) and not one.was_set and one.field in keys:
+                found.labelled.add((one.post_id, keys[one.field]))
+        await self._finish(transaction, changeset, _label_action(labels), len(posts), found)
+
+    async def _flag(
+        self,
+        transaction: Transaction,
+        account: Account,
+        compiled: Compiled,
+        post_ids: Sequence[str],
+        found: "_Found",
+    ) -> None:
+        is_read = True if compiled.rule.does(Do.MARK_READ) else None
+        is_archived = True if compiled.rule.does(Do.ARCHIVE) else None
+        if is_read is None and is_archived is None:
+            return
+        changeset = await self._opened(transaction, account, post_ids)
+        posts = _posts(changeset, post_ids)
+        for post in posts:
+            changeset.set_flags(post, is_read=is_read, is_archived=is_archived)
+        action = FLAG_ACTIONS[is_read, is_archived]
+        await self._finish(transaction, changeset, action, len(posts), found)
+
+    async def _trash(
+        self,
+        transaction: Transaction,
+        account: Account,
+        post_ids: Sequence[str],
+        found: "_Found",
+    ) -> None:
+        changeset = await self._opened(transaction, account, post_ids)
+        posts = _posts(changeset, post_ids)
+        await self._batches.put(transaction, account, changeset, posts)
+        await self._finish(transaction, changeset, BulkAction.TRASH, len(posts), found)
+
+    async def _opened(
+        self,
+        transaction: Transaction,
+        account: Account,
+        post_ids: Sequence[str],
+        names: Sequence[str] = (),
+    ) -> Changeset:
+        library = await self._renames.lock(transaction, account.account_id)
+        changeset = await self._changesets.open(
+            *(transaction, account.account_id, names),
+            library=library,
+            is_recorded=True,
+            is_quiet=True,
+        )
+        await changeset.load(post_ids)
+        return changeset
+
+    async def _finish(
+        self,
+        transaction: Transaction,
+        changeset: Changeset,
+        action: BulkAction,
+        matched: int,
+        found: "_Found",
+    ) -> None:
+        changed: Sequence[Changed] = changeset.changed
+        row = await self._kept.finish(transaction, changeset, action, matched)
+        if row is not None:
+            found.posts.update(one.post_id for one in changed)
+            found.changes.append(Applied(action, row.changed, row.change_id, row.label_name))
+
+
+def maker(name: str) -> str:
+    """What is stored as the maker of the changes of a rule."""
+    return f"{Maker.RULE.value}:{name}"
+
+
+class _Found:
+    def __init__(self) -> None:
+        self.changes: list[Applied] = []
+        self.posts: set[str] = set()
+        self.labelled: set[tuple[str, str]] = set()
+
+
+def _posts(changeset: Changeset, post_ids: Sequence[str]) -> list[EditablePost]:
+    return [post for one in post_ids if (post := changeset.post(one)) is not None]
+
+
+async def _change_label(
+    changeset: Changeset, posts: Sequence[EditablePost], action: Action, name: str
+) -> None:
+    """Refused if the account cannot have another label."""
+    label = changeset.label(name)
+    if action.do is Do.REMOVE_LABEL:
+        for post in posts if label is not None else ():
+            assert label is not None
+            changeset.detach(post, label)
+        return
+    # A post that has as many labels as it can have is left as it is.
+    with_room = [post for post in posts if len(post.tags) < limits.POST_LABELS_MAX]
+    if label is None and with_room:
+        label = await changeset.create_label(name)
+    for post in with_room:
+        assert label is not None
+        changeset.attach(post, label)
+
+
+def _label_action(labels: Sequence[tuple[Action, str]]) -> BulkAction:
+    if len(labels) > 1:
+        return BulkAction.LABEL_BATCH
+    is_removed = labels[0][0].do is Do.REMOVE_LABEL
+    return BulkAction.REMOVE_LABEL if is_removed else BulkAction.ADD_LABEL

@@ -1,0 +1,176 @@
+"""Which posts a rule is for: its query as a filter, and the posts for which it has work."""
+
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+import msgspec
+from msgspec import Struct
+
+from bowerbird.clock import Clock
+from bowerbird.library.access.time_zones import TimeZones
+from bowerbird.library.bookmarks.searching.label_words import LabelWords
+from bowerbird.model.accounts import Account
+from bowerbird.model.filters import BookmarkFilter
+from bowerbird.model.labels import Query, name_key
+from bowerbird.model.rules import Action, Do, Rule, When
+from bowerbird.model.words import Condition, Either, Field, Part, WordQuery
+from bowerbird.requests.bulk import ChangeFilters
+from bowerbird.requests.filters import filter_of
+from bowerbird.requests.rules import FLAGS, RuleQuery
+from bowerbird.storage.accounts.accounts import AccountStore
+from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
+from bowerbird.storage.database import Database, Reader
+
+_DONE_ALREADY: Final = {
+    Do.MARK_READ: Condition(Field.IS, "read"),
+    Do.ARCHIVE: Condition(Field.IS, "archived"),
+}
+
+
+_EVERYTHING: Final = BookmarkFilter(unread_only=False, hide_archived=False)
+# Fewer posts are looked up by their ids.
+_FEW: Final = 100
+
+
+class Compiled(Struct, frozen=True):
+    """A rule with its query as a filter of now, and the account's favourite label."""
+
+    rule: Rule
+    filter: BookmarkFilter
+    favourite: str
+    # Whether a change of labels or flags can make a post match.
+    is_moving: bool = True
+
+    def label_of(self, action: Action) -> str | None:
+        """The label that an action is about."""
+        return self.favourite if action.do is Do.STAR else action.label_name
+
+
+class Span(NamedTuple):
+    """The first and the last number of some posts, and how many they are."""
+
+    first: int
+    last: int
+    size: int
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether there are few other posts between them, as after an import."""
+        return self.last - self.first < 2 * self.size
+
+
+class RuleMatching:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._accounts = AccountStore(database)
+        self._labels = LabelWords(database)
+        self._zones = TimeZones(database)
+        self._store = BookmarkStore(database)
+        self._clock = clock
+
+    async def favourite(self, account: Account) -> str:
+        return (await self._accounts.reading(self._database, account.account_id)).favourite
+
+    async def compiled(self, account: Account, rule: Rule, favourite: str) -> Compiled:
+        """Refused if the query cannot be read any more."""
+        query = msgspec.convert(rule.body.query, RuleQuery)
+        zone = await self._zones.of(account, query)
+        filter = filter_of(query, self._clock(), zone)
+        filter = await self._labels.resolved(account, filter)
+        compiled = Compiled(rule, filter, favourite, is_moving=_is_moving(filter))
+        filter = _with(filter, _conditions(compiled))
+        if rule.body.when is When.LABELLED and not rule.body.label_name:
+            filter = msgspec.structs.replace(filter, unlabelled=filter.unlabelled or False)
+        return msgspec.structs.replace(compiled, filter=filter)
+
+    async def span(self, account: Account, post_ids: Sequence[str]) -> Span | None:
+        """Where some posts are in the library; None if it has none of them."""
+        only = msgspec.structs.replace(_EVERYTHING, post_ids=tuple(post_ids))
+        numbers = await self._store.numbers(account, only, None)
+        return Span(numbers[0], numbers[-1], len(numbers)) if numbers else None
+
+    async def some(
+        self,
+        reader: Reader,
+        account: Account,
+        compiled: Compiled,
+        post_ids: Sequence[str],
+        span: Span,
+    ) -> list[str]:
+        """Those of some posts in a span for which the rule has work, in one statement."""
+        filter = compiled.filter
+        if not post_ids or (filter.words is not None and filter.words.is_empty):
+            return []
+        within = (span.first, span.last)
+        if not span.is_dense or len(post_ids) < _FEW:
+            filter = msgspec.structs.replace(filter, post_ids=tuple(post_ids))
+            return await self._store.matching(reader, account, filter, within)
+        wanted = frozenset(post_ids)
+        found = await self._store.matching(reader, account, filter, within)
+        return [one for one in found if one in wanted]
+
+    async def all(self, account: Account, compiled: Compiled) -> list[str]:
+        """Every post of the library for which the rule has work."""
+        filter = compiled.filter
+        if filter.words is not None and filter.words.is_empty:
+            return []
+        return await self._store.post_ids(account, filter)
+
+
+def change_filters(query: Query, when: When | None, label_name: str | None) -> ChangeFilters:
+    """The query of a rule as that of a change of many posts, which have its label already."""
+    values: dict[str, Any] = {**FLAGS, "text_only": False, **query}
+    if when is When.LABELLED and label_name is None:
+        values.setdefault("unlabelled", "false")
+    elif when is When.LABELLED:
+        values["label" if "tag" in values else "tag"] = label_name
+    return msgspec.convert(values, ChangeFilters)
+
+
+def _conditions(compiled: Compiled) -> list[Part]:
+    """What a post must be like besides the query, so that the rule has something to do."""
+    body = compiled.rule.body
+    found: list[Part] = []
+    if body.when is When.LABELLED and body.label_name:
+        found.append(Condition(Field.LABEL, name_key(body.label_name)))
+    undone: list[tuple[Part, ...]] = []
+    for action in body.actions:
+        label = compiled.label_of(action)
+        if action.do in _DONE_ALREADY:
+            done = _DONE_ALREADY[action.do]
+            undone.append((msgspec.structs.replace(done, is_excluded=True),))
+        elif label is not None:
+            is_removed = action.do is Do.REMOVE_LABEL
+            undone.append((Condition(Field.LABEL, name_key(label), is_excluded=not is_removed),))
+        else:
+            # Of every post, there is something to do.
+            return found
+    return [*found, Either(tuple(undone))]
+
+
+def _with(filter: BookmarkFilter, parts: Sequence[Part]) -> BookmarkFilter:
+    if not parts:
+        return filter
+    words = filter.words
+    query = (
+        WordQuery(tuple(parts))
+        if words is None
+        else msgspec.structs.replace(words, parts=(*words.parts, *parts))
+    )
+    return msgspec.structs.replace(filter, words=query)
+
+
+def _is_moving(filter: BookmarkFilter) -> bool:
+    """Whether labels or flags decide if a post matches. A word may be that of a label."""
+    flags = (filter.unread_only, filter.hide_archived, filter.archived_only)
+    labels = (filter.tag, filter.labels, filter.unlabelled)
+    words = filter.words.parts if filter.words is not None else ()
+    return any(flags) or any(one is not None for one in labels) or any(map(_moves, words))
+
+
+def _moves(part: Part) -> bool:
+    if isinstance(part, Either):
+        return any(_moves(one) for branch in part.branches for one in branch)
+    if isinstance(part, Condition):
+        return part.is_flag or part.field is Field.LABEL
+    return bool(part.label_ids)

@@ -1,0 +1,324 @@
+"""The rules of an account: reads, creates, changes, orders and deletes them."""
+
+import secrets
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+from msgspec import UNSET, Struct
+
+from bowerbird import errors
+from bowerbird.clock import Clock
+from bowerbird.library.access import plans
+from bowerbird.library.access.activity import Activity
+from bowerbird.library.access.time_zones import TimeZones
+from bowerbird.library.access.turns import lock_library
+from bowerbird.model.accounts import Account, ActivityKind
+from bowerbird.model.instants import instant_of, local_day, with_offset
+from bowerbird.model.labels import Query
+from bowerbird.model.rules import Action, Body, Logged, Rule, RuleState, When
+from bowerbird.requests import limits
+from bowerbird.requests.fields import InvalidField
+from bowerbird.requests.filters import sent
+from bowerbird.requests.rules import NewRule, RuleChange, check_trigger
+from bowerbird.storage.database import Database, Reader, Transaction
+from bowerbird.storage.events import EventStore
+from bowerbird.storage.libraries import LibraryStore
+from bowerbird.storage.rules import RuleStore
+
+_ID_BYTES: Final = 12
+_NIGHT_HOUR: Final = 3
+
+
+class RuleResponse(Struct, frozen=True, kw_only=True):
+    """A rule as its account sees it."""
+
+    rule_id: str
+    """Identifier of the rule."""
+    name: str
+    """Its name for people."""
+    when: When
+    """When it runs."""
+    label_name: str | None
+    """With labelled: the label that it is about, or null for every label."""
+    query: Query
+    """Filters of the list by name: the posts that it is for."""
+    actions: Sequence[Action]
+    """What it does to these posts."""
+    position: int
+    """Place in the order in which rules run, from 1."""
+    is_on: bool
+    """Whether it runs."""
+    notice: str | None
+    """Why it was switched off by itself, or null."""
+    fired: int
+    """How many posts it has changed."""
+    last_fired_at: str | None
+    """When it last changed a post, or null."""
+    created_at: str
+    """When it was created: ISO 8601 with an offset."""
+    updated_at: str
+    """When it was last changed by a person or a program."""
+
+
+class RuleLogResponse(Struct, frozen=True, kw_only=True):
+    """Something that a rule has done."""
+
+    rule_id: str
+    """Identifier of the rule, which may be deleted by now."""
+    name: str
+    """The name of the rule at that time."""
+    at: str
+    """When it happened."""
+    posts: int
+    """Number of posts that it has changed."""
+    change_ids: list[str]
+    """Its changes, for their progress and undo."""
+    problem: str | None
+    """Why it failed, or null."""
+    is_of_past: bool
+    """Whether it was applied to posts that were there before."""
+
+
+class Rules:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._store = RuleStore(database)
+        self._events = EventStore(database)
+        self._libraries = LibraryStore(database)
+        self._zones = TimeZones(database)
+        self._activity = Activity(database, clock)
+        self._clock = clock
+
+    async def all(self, account: Account) -> list[Rule]:
+        return await self._store.all(self._database, account.account_id)
+
+    async def of(self, account_id: int) -> list[Rule]:
+        return await self._store.all(self._database, account_id)
+
+    async def find(self, account: Account, rule_id: str, reader: Reader | None = None) -> Rule:
+        rules = await self._store.all(reader or self._database, account.account_id)
+        return required(rules, rule_id)
+
+    async def log(self, account: Account) -> list[Logged]:
+        """What the rules have done, the latest first."""
+        return await self._store.log(account.account_id, limits.RULE_LOG_MAX)
+
+    async def create(self, transaction: Transaction, account: Account, request: NewRule) -> Rule:
+        plans.check_rules(account)
+        rules, last = await self._locked(transaction, account)
+        if len(rules) >= limits.RULES_MAX:
+            problem = f"an account can have at most {limits.RULES_MAX} rules"
+            raise errors.invalid("name", problem)
+        now = self._clock()
+        rule = Rule(
+            rule_id=secrets.token_hex(_ID_BYTES),
+            position=0,
+            name=request.name,
+            body=_body(request),
+            is_on=request.is_on,
+            since=last,
+            created_at=now,
+            updated_at=now,
+        )
+        at = len(rules) if request.position is UNSET else request.position - 1
+        rules.insert(at, rule)
+        await self._note(transaction, account, ActivityKind.RULE_CREATED, rule)
+        return await self._put(transaction, account, rules, rule, last)
+
+    async def create_all(
+        self, transaction: Transaction, account: Account, requests: Sequence[NewRule]
+    ) -> None:
+        for request in requests:
+            await self.create(transaction, account, request)
+
+    async def update(
+        self, transaction: Transaction, account: Account, rule_id: str, request: RuleChange
+    ) -> Rule:
+        plans.check_rules(account)
+        rules, last = await self._locked(transaction, account)
+        before = required(rules, rule_id)
+        rule = msgspec.structs.replace(_changed(before, request), updated_at=self._clock())
+        if rule.is_on and (not before.is_on or rule.body != before.body):
+            # Whatever happened before is none of its business.
+            rule = msgspec.structs.replace(rule, since=last, failures=0, notice="")
+        rules[rules.index(before)] = rule
+        if request.position is not UNSET:
+            rules.remove(rule)
+            rules.insert(request.position - 1, rule)
+        await self._note(transaction, account, ActivityKind.RULE_CHANGED, rule)
+        return await self._put(transaction, account, rules, rule, last)
+
+    async def delete(self, transaction: Transaction, account: Account, rule_id: str) -> Rule:
+        """Deletes a rule and returns it as it was. What it has done stays."""
+        plans.check_rules(account)
+        rules, last = await self._locked(transaction, account)
+        rule = required(rules, rule_id)
+        rules.remove(rule)
+        await self._store.delete(transaction, account.account_id, rule_id)
+        await self._order(transaction, account, rules, last)
+        await self._note(transaction, account, ActivityKind.RULE_DELETED, rule)
+        return rule
+
+    async def switched_off(self, transaction: Transaction, account: Account, rule: Rule) -> None:
+        """A rule was switched off by itself, in a transaction that has locked the library."""
+        kept = await self._events.kept(transaction, account.account_id)
+        assert kept is not None
+        rules = await self._store.all(transaction, account.account_id)
+        await self._order(transaction, account, rules, kept.last)
+        await self._note(transaction, account, ActivityKind.RULE_SWITCHED_OFF, rule)
+
+    async def _locked(self, transaction: Transaction, account: Account) -> tuple[list[Rule], int]:
+        """The rules, and the number of the last event, which stays so until the end."""
+        await lock_library(self._libraries, transaction, account.account_id)
+        kept = await self._events.kept(transaction, account.account_id)
+        assert kept is not None
+        return await self._store.all(transaction, account.account_id), kept.last
+
+    async def _put(
+        self,
+        transaction: Transaction,
+        account: Account,
+        rules: Sequence[Rule],
+        rule: Rule,
+        last: int,
+    ) -> Rule:
+        place = rules.index(rule) + 1
+        placed = msgspec.structs.replace(rule, position=place)
+        await self._store.put(transaction, account.account_id, placed)
+        ordered = [placed if one is rule else one for one in rules]
+        await self._order(transaction, account, ordered, last)
+        return placed
+
+    async def _order(
+        self, transaction: Transaction, account: Account, rules: Sequence[Rule], last: int
+    ) -> None:
+        """Stores the places of rules, and from where on the events are read."""
+        account_id = account.account_id
+        moved = {
+            rule.rule_id: place for place, rule in enumerate(rules, 1) if rule.position != place
+        }
+        await self._store.place(transaction, account_id, moved)
+        before = await self._store.state(transaction, account_id)
+        is_active = any(rule.is_on for rule in rules)
+        seen = last
+        if before is not None and before.is_active:
+            seen = before.seen
+        await self._store.put_state(
+            transaction,
+            account_id,
+            RuleState(
+                is_active=is_active,
+                version=1 if before is None else before.version + 1,
+                seen=seen,
+                night_at=await self._night(transaction, account, rules, before),
+            ),
+        )
+
+    async def _night(
+        self,
+        transaction: Transaction,
+        account: Account,
+        rules: Sequence[Rule],
+        before: RuleState | None,
+    ) -> int | None:
+        if not any(rule.is_on and rule.body.when is When.NIGHTLY for rule in rules):
+            return None
+        if before is not None and before.is_active and before.night_at is not None:
+            return before.night_at
+        return await self.next_night(account, transaction)
+
+    async def next_night(self, account: Account, reader: Reader | None = None) -> int:
+        """Three o'clock in the morning where the account is, tomorrow."""
+        zone, now = await self._zones.zone(account, reader), self._clock()
+        day = local_day(now, zone)
+        tonight = instant_of(day, _NIGHT_HOUR, zone)
+        if tonight > now:
+            return tonight
+        return instant_of(day.fromordinal(day.toordinal() + 1), _NIGHT_HOUR, zone)
+
+    async def _note(
+        self, transaction: Transaction, account: Account, kind: ActivityKind, rule: Rule
+    ) -> None:
+        entry = self._activity.entry(kind, rule.name)
+        await self._activity.add(transaction, account.account_id, entry)
+
+
+def shown(rule: Rule) -> RuleResponse:
+    return RuleResponse(
+        rule_id=rule.rule_id,
+        name=rule.name,
+        when=rule.body.when,
+        label_name=rule.body.label_name,
+        query=rule.body.query,
+        actions=rule.body.actions,
+        position=rule.position,
+        is_on=rule.is_on,
+        notice=rule.notice or None,
+        fired=rule.fired,
+        last_fired_at=None if rule.last_fired_at is None else with_offset(rule.last_fired_at),
+        created_at=with_offset(rule.created_at),
+        updated_at=with_offset(rule.updated_at),
+    )
+
+
+def shown_log(one: Logged) -> RuleLogResponse:
+    return RuleLogResponse(
+        rule_id=one.rule_id,
+        name=one.entry.name,
+        at=with_offset(one.at),
+        posts=one.entry.posts,
+        change_ids=[change.change_id for change in one.entry.changes if change.change_id],
+        problem=one.entry.problem or None,
+        is_of_past=one.entry.is_of_past,
+    )
+
+
+def required(rules: Sequence[Rule], rule_id: str) -> Rule:
+    for rule in rules:
+        if rule.rule_id == rule_id:
+            return rule
+    raise errors.not_found("rule", rule_id)
+
+
+def draft(request: NewRule) -> Body:
+    """What a rule that is not stored would do."""
+    return _body(request)
+
+
+def _body(request: NewRule) -> Body:
+    return Body(
+        when=request.when,
+        actions=_actions(request.actions),
+        query={} if request.query is None else sent(request.query),
+        label_name=request.label_name,
+    )
+
+
+def _actions(actions: Sequence[Any]) -> list[Action]:
+    return [Action(one.do, one.label_name) for one in actions]
+
+
+def _changed(rule: Rule, request: RuleChange) -> Rule:
+    changes: dict[str, Any] = {}
+    if request.when is not UNSET:
+        changes["when"] = request.when
+        if request.when is not When.LABELLED:
+            changes["label_name"] = None
+    if request.actions is not UNSET:
+        changes["actions"] = _actions(request.actions)
+    if request.query is not UNSET:
+        changes["query"] = {} if request.query is None else sent(request.query)
+    if request.label_name is not UNSET:
+        changes["label_name"] = request.label_name
+    body = msgspec.structs.replace(rule.body, **changes)
+    try:
+        check_trigger(body.when, body.label_name)
+    except InvalidField as invalid:
+        raise errors.invalid(invalid.field, invalid.problem) from None
+    return msgspec.structs.replace(
+        rule,
+        body=body,
+        name=rule.name if request.name is UNSET else request.name,
+        is_on=rule.is_on if request.is_on is UNSET else request.is_on,
+    )

@@ -1,0 +1,124 @@
+"""Requests that read, create and change rules."""
+
+from typing import Annotated, ClassVar, Final
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from bowerbird.model.rules import LABELLING, Do, When
+from bowerbird.requests import limits
+from bowerbird.requests.bulk import ExpectedCount
+from bowerbird.requests.fields import InvalidField, LabelName, ViewName, about
+from bowerbird.requests.filters import WordFilters, check_filters
+
+
+class RuleQuery(WordFilters, frozen=True, kw_only=True):
+    """A query that a rule has stored. Without any filter, every post matches."""
+
+    DEFAULTS: ClassVar[dict[str, bool]] = {"is_unread_only": False, "hide_archived": False}
+
+
+class NewRuleQuery(RuleQuery, frozen=True, kw_only=True):
+    # The list of bookmarks describes the filters.
+    IS_BRIEF: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_filters(self)
+
+
+class NewAction(Struct, frozen=True, forbid_unknown_fields=True):
+    do: Annotated[
+        Do,
+        about(
+            "What to do. star adds the favourite label; stop leaves the post to no further rule.",
+            "add_label",
+            argument={"type": "string"},
+        ),
+    ]
+    label_name: Annotated[
+        LabelName | None, about("The label that add_label or remove_label changes.", "birds")
+    ] = None
+
+    def __post_init__(self) -> None:
+        if (self.do in LABELLING) != (self.label_name is not None):
+            problem = "is required" if self.do in LABELLING else "has no meaning"
+            raise InvalidField("label_name", f"{problem} for {self.do.value}")
+
+
+Name = Annotated[ViewName, about("The rule's name for people.", "Birds")]
+Trigger = Annotated[
+    When,
+    about(
+        "When it runs: for a post that arrives, that gets a label, that is saved again, or every "
+        "night for the whole library.",
+        "arrives",
+        argument={"type": "string", "description": "When it runs."},
+    ),
+]
+Label = Annotated[LabelName | None, about("With labelled: only for this label.", "recipes")]
+Filters = Annotated[
+    NewRuleQuery | None,
+    about(
+        "Filters of the list by name; the posts that it is for. Without any, every post.",
+        {"q": "bower*"},
+        argument={"type": "object", "description": "As filters of change_bookmarks."},
+    ),
+]
+Actions = Annotated[
+    Annotated[list[NewAction], Meta(min_length=1, max_length=limits.RULE_ACTIONS_MAX)],
+    about("What it does to these posts.", [{"do": "add_label", "label_name": "birds"}]),
+]
+Place = Annotated[
+    Annotated[int, Meta(ge=1, le=limits.RULES_MAX)] | UnsetType,
+    about("Place in the order in which rules run, from 1. A larger number is the last."),
+]
+IsOn = Annotated[bool, about("Whether it runs. Default: true.")]
+
+
+class NewRule(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """POST /rules."""
+
+    name: Name
+    when: Trigger
+    actions: Actions
+    label_name: Label = None
+    query: Filters = None
+    position: Place = UNSET
+    is_on: IsOn = True
+
+    def __post_init__(self) -> None:
+        check_trigger(self.when, self.label_name)
+
+
+class RuleChange(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """PATCH /rules/{rule_id}: the fields that are sent replace the old ones."""
+
+    name: Name | UnsetType = UNSET
+    when: Trigger | UnsetType = UNSET
+    actions: Actions | UnsetType = UNSET
+    label_name: Label | UnsetType = UNSET
+    query: Filters | UnsetType = UNSET
+    position: Place = UNSET
+    is_on: IsOn | UnsetType = UNSET
+
+
+class RulePreview(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """POST /rules/preview: which posts of the library a query matches."""
+
+    query: Filters = None
+    when: Annotated[When | None, about("When the rule runs.", "labelled")] = None
+    label_name: Label = None
+
+
+class RuleApplication(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """POST /rules/{rule_id}/apply."""
+
+    expected_count: ExpectedCount = None
+
+
+def check_trigger(when: When, label_name: str | None) -> None:
+    if label_name is not None and when is not When.LABELLED:
+        raise InvalidField("label_name", f"has no meaning for {when.value}")
+
+
+FLAGS: Final = RuleQuery.DEFAULTS

@@ -1,0 +1,195 @@
+"""/v1/rules: what should happen by itself to posts that match a query."""
+
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeVar
+
+import msgspec
+
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.access import plans
+from bowerbird.library.bulk.requests import BulkChange
+from bowerbird.library.bulk.requests import shown as change_shown
+from bowerbird.library.rules.past import Prepared, RulePast, RulePreviewed
+from bowerbird.library.rules.rules import (
+    RuleLogResponse,
+    RuleResponse,
+    Rules,
+    shown,
+    shown_log,
+)
+from bowerbird.requests.filters import sent
+from bowerbird.requests.rules import NewRule, RuleApplication, RuleChange, RulePreview
+from bowerbird.storage.database import Transaction
+from bowerbird.wire.responses.envelope import QueryMeta
+from bowerbird.wire.responses.replies import Reply
+from bowerbird.wire.routes import ApiRoute, Call, Operation
+from bowerbird.wire.writes import Writes, done
+
+T = TypeVar("T")
+_CREATED: Final = 201
+_ONE: Final = "/v1/rules/{rule_id}"
+LIST: Final = Operation(
+    method="GET",
+    path="/v1/rules",
+    name="listRules",
+    summary="List the account's rules in the order in which they run.",
+    data=RuleResponse,
+    is_many=True,
+    meta=QueryMeta,
+    # What a rule has done changes without a new version of the library.
+    is_tagged=False,
+)
+CREATE: Final = Operation(
+    method="POST",
+    path="/v1/rules",
+    name="createRule",
+    summary="Create a rule. It runs for what happens from now on.",
+    data=RuleResponse,
+    body=NewRule,
+    statuses=(_CREATED,),
+    refusals=(Code.SUBSCRIPTION_REQUIRED, Code.FILTER_NOT_ALLOWED),
+)
+LOG: Final = Operation(
+    method="GET",
+    path="/v1/rules/log",
+    name="listRuleLog",
+    summary="List what the rules have done, the latest first: up to 200 entries.",
+    data=RuleLogResponse,
+    is_many=True,
+    meta=QueryMeta,
+    is_tagged=False,
+)
+PREVIEW: Final = Operation(
+    method="POST",
+    path="/v1/rules/preview",
+    name="previewRule",
+    summary="Count the bookmarks that a rule with this query would have matched, and show some.",
+    data=RulePreviewed,
+    body=RulePreview,
+    refusals=(Code.SUBSCRIPTION_REQUIRED, Code.FILTER_NOT_ALLOWED),
+)
+GET: Final = Operation(
+    method="GET",
+    path=_ONE,
+    name="getRule",
+    summary="Get one rule.",
+    data=RuleResponse,
+    meta=QueryMeta,
+    is_tagged=False,
+    refusals=(Code.NOT_FOUND,),
+)
+UPDATE: Final = Operation(
+    method="PATCH",
+    path=_ONE,
+    name="updateRule",
+    summary="Change a rule, its place in the order, or whether it is on.",
+    data=RuleResponse,
+    body=RuleChange,
+    refusals=(Code.SUBSCRIPTION_REQUIRED, Code.FILTER_NOT_ALLOWED, Code.NOT_FOUND),
+)
+DELETE: Final = Operation(
+    method="DELETE",
+    path=_ONE,
+    name="deleteRule",
+    summary="Delete a rule. What it has done stays.",
+    data=RuleResponse,
+    refusals=(Code.SUBSCRIPTION_REQUIRED, Code.NOT_FOUND),
+)
+APPLY: Final = Operation(
+    method="POST",
+    path=f"{_ONE}/apply",
+    name="applyRule",
+    summary="Apply a rule to every bookmark that matches now: a change with an undo per action.",
+    data=BulkChange,
+    is_many=True,
+    body=RuleApplication,
+    refusals=(Code.SUBSCRIPTION_REQUIRED, Code.NOT_FOUND, Code.COUNT_MISMATCH),
+)
+OPERATIONS: Final = (LIST, CREATE, LOG, PREVIEW, GET, UPDATE, DELETE, APPLY)
+
+
+def routes(rules: Rules) -> list[ApiRoute]:
+    async def list_rules(call: Call) -> Reply:
+        return done([shown(rule) for rule in await rules.all(call.account)])
+
+    async def log(call: Call) -> Reply:
+        return done([shown_log(one) for one in await rules.log(call.account)])
+
+    async def get(call: Call) -> Reply:
+        return done(shown(await rules.find(call.account, call.path_params["rule_id"])))
+
+    return [LIST.served_by(list_rules), LOG.served_by(log), GET.served_by(get)]
+
+
+def write_routes(rules: Rules, writes: Writes) -> list[ApiRoute]:
+    gate = plans.check_rules
+
+    async def create(transaction: Transaction, call: Call, request: NewRule) -> Reply:
+        rule = await rules.create(transaction, call.account, request)
+        reply = done(shown(rule), status=_CREATED)
+        location = (b"location", f"/v1/rules/{rule.rule_id}".encode())
+        return msgspec.structs.replace(reply, headers=[*reply.headers, location])
+
+    async def update(transaction: Transaction, call: Call, request: RuleChange) -> Reply:
+        rule_id = call.path_params["rule_id"]
+        return done(shown(await rules.update(transaction, call.account, rule_id, request)))
+
+    async def delete(transaction: Transaction, call: Call) -> Reply:
+        rule_id = call.path_params["rule_id"]
+        return done(shown(await rules.delete(transaction, call.account, rule_id)))
+
+    return [
+        CREATE.served_by(writes.handler_of(NewRule, create, gate)),
+        UPDATE.served_by(writes.handler_of(RuleChange, update, gate)),
+        DELETE.served_by(writes.handler(delete)),
+    ]
+
+
+def past_routes(past: RulePast, writes: Writes, wake: Callable[[], None]) -> list[ApiRoute]:
+    """`wake` is called once changes are committed, for a worker in the same process."""
+    gate = plans.check_rules
+
+    async def preview(call: Call) -> Reply:
+        found: list[RulePreviewed | Refusal] = []
+
+        async def prepare(call: Call, request: RulePreview) -> None:
+            query = {} if request.query is None else sent(request.query)
+            found.append(
+                await _result(past.preview(call.account, query, request.when, request.label_name))
+            )
+
+        async def effect(*_: object) -> Reply:
+            return done(_required(found[0]))
+
+        return await writes.handler_of(RulePreview, effect, gate, prepare=prepare)(call)
+
+    async def apply(call: Call) -> Reply:
+        found: list[Prepared | Refusal] = []
+
+        async def prepare(call: Call, request: RuleApplication) -> None:
+            rule_id, expected = call.path_params["rule_id"], request.expected_count
+            found.append(await _result(past.prepare(call.account, rule_id, expected)))
+
+        async def effect(transaction: Transaction, call: Call, _: RuleApplication) -> Reply:
+            rows = await past.start(transaction, call.account, _required(found[0]))
+            return done([change_shown(row) for row in rows])
+
+        answer = await writes.handler_of(RuleApplication, effect, gate, prepare=prepare)(call)
+        wake()
+        return answer
+
+    return [PREVIEW.served_by(preview), APPLY.served_by(apply)]
+
+
+async def _result(reading: Awaitable[T]) -> T | Refusal:
+    """A refusal is raised in the transaction, where it is stored under the key of the request."""
+    try:
+        return await reading
+    except Refusal as refused:
+        return refused
+
+
+def _required(found: T | Refusal) -> T:
+    if isinstance(found, Refusal):
+        raise found
+    return found

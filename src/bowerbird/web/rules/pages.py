@@ -1,0 +1,102 @@
+"""/rules: all rules in their order, what they did, and what the buttons on them do."""
+
+from typing import Any, Final
+
+from bowerbird.assembly import Services
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.access import plans
+from bowerbird.library.rules.rules import required
+from bowerbird.model.accounts import Account
+from bowerbird.model.rules import Rule
+from bowerbird.requests.limits import RULES_MAX
+from bowerbird.requests.rules import RuleChange
+from bowerbird.web.rules import words
+from bowerbird.web.visits.formats import Times
+from bowerbird.web.visits.pages import VisitPages
+from bowerbird.web.visits.router import PageRoute
+from bowerbird.web.visits.visit import Visit
+from bowerbird.wire.responses.replies import Reply
+
+PATH: Final = "/rules"
+_SHOWN: Final = 30
+# The name of the button -> the message about it.
+_SAID: Final = {
+    "up": "rule-moved",
+    "down": "rule-moved",
+    "on": "rule-on",
+    "off": "rule-off",
+    "delete": "rule-deleted",
+}
+
+
+class RulePages:
+    def __init__(self, services: Services, pages: VisitPages) -> None:
+        self._database = services.database
+        self._rules = services.rules
+        self._pages = pages
+
+    def routes(self) -> list[PageRoute]:
+        return [PageRoute("GET", PATH, self.shown), PageRoute("POST", PATH, self.change, page=PATH)]
+
+    async def shown(self, visit: Visit) -> Reply:
+        account, times = visit.signed_in.account, visit.times
+        log = await self._rules.log(account)
+        return self._pages.show(
+            visit,
+            "rules.html",
+            rules=[_row(rule, times) for rule in await self._rules.all(account)],
+            log=[
+                {"at": times.moment(one.at), "name": one.entry.name, "text": words.did(one.entry)}
+                for one in log[:_SHOWN]
+            ],
+            refusal=refusal(account),
+        )
+
+    async def change(self, visit: Visit) -> Reply:
+        """The name of the button is the action, and its value the rule."""
+        action = next((name for name in _SAID if name in visit.form), "")
+        if not action:
+            raise Refusal(Code.INVALID_REQUEST, "The form has no action.")
+        try:
+            await self._change(visit.signed_in.account, action, visit.form[action])
+        except Refusal as refused:
+            return self._pages.refused(visit, refused, (PATH, "Back"))
+        return self._pages.go(f"{PATH}?said={_SAID[action]}")
+
+    async def _change(self, account: Account, action: str, rule_id: str) -> None:
+        rule = required(await self._rules.all(account), rule_id)
+        if action == "delete":
+            await self._database.write(
+                lambda t: self._rules.delete(t, account, rule_id), account.account_id
+            )
+            return
+        if action in ("on", "off"):
+            change = RuleChange(is_on=action == "on")
+        else:
+            place = rule.position + (-1 if action == "up" else 1)
+            change = RuleChange(position=min(max(place, 1), RULES_MAX))
+        await self._database.write(
+            lambda t: self._rules.update(t, account, rule_id, change), account.account_id
+        )
+
+
+def _row(rule: Rule, times: Times) -> dict[str, Any]:
+    return {
+        "id": rule.rule_id,
+        "name": rule.name,
+        "url": f"{PATH}/{rule.rule_id}",
+        "says": words.sentence(rule.body),
+        "is_on": rule.is_on,
+        "notice": rule.notice,
+        "fired": rule.fired,
+        "last": None if rule.last_fired_at is None else times.moment(rule.last_fired_at),
+    }
+
+
+def refusal(account: Account) -> str:
+    """Why this account cannot have rules, or nothing."""
+    try:
+        plans.check_rules(account)
+    except Refusal as refused:
+        return refused.sentence
+    return ""

@@ -1,0 +1,1 @@
+"""Rules: what they are for, what they do, and what they leave alone."""

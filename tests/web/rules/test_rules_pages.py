@@ -1,0 +1,94 @@
+"""/rules: the list, the form with what it would match, and the buttons."""
+
+import re
+
+import pytest
+
+from tests.support.ruling import listed, rule, run
+from tests.web.house import Reader, signed_in
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_a_rule_is_made_tried_and_applied_to_what_is_there(ann: Reader) -> None:
+    for text in ("a bower", "a bowl", "bowers"):
+        await ann.member.save(text=text)
+    fields = {"when": "arrives", "q": "bower*", "do0": "add_label", "label0": "Birds"}
+
+    tried = await ann.person.send("/rules/new", "/rules/new", do="show", **fields)
+    assert '<b class="num">2</b> posts' in tried.text
+    assert await listed(ann.member) == []
+
+    saved = await ann.person.send(
+        "/rules/new", "/rules/new", do="save", name="Birds", past="on", **fields
+    )
+    assert saved.headers["location"] == "/rules?said=rule-applied"
+    assert (await ann.member.listed(label="Birds"))["meta"]["total_count"] == 2
+    page = await ann.page("/rules")
+    says = re.sub(r"<[^>]+>", "", page.partition('<p class="says">')[2].partition("</p>")[0])
+    assert says == "When a post arrives and matches bower*, add the label Birds."
+    assert "was applied to 2 posts that were there" in page
+
+
+async def test_a_rule_is_switched_moved_changed_and_deleted(ann: Reader) -> None:
+    first, second = await rule(ann.member, name="A"), await rule(ann.member, name="B")
+
+    await ann.person.send("/rules", "/rules", up=second["rule_id"])
+    await ann.person.send("/rules", "/rules", off=first["rule_id"])
+    assert [(one["name"], one["is_on"]) for one in await listed(ann.member)] == [
+        ("B", True),
+        ("A", False),
+    ]
+    path = f"/rules/{first['rule_id']}"
+    fields = {"when": "labelled", "label": "Inbox", "do0": "trash", "do1": "", "name": "Away"}
+    await ann.person.send(path, path, do="save", **fields)
+    [_, changed] = await listed(ann.member)
+    assert (changed["name"], changed["label_name"], changed["actions"]) == (
+        "Away",
+        "Inbox",
+        [{"do": "trash"}],
+    )
+    await ann.person.send("/rules", "/rules", delete=first["rule_id"])
+    assert [one["name"] for one in await listed(ann.member)] == ["B"]
+
+
+async def test_filters_that_a_program_has_set_stay(ann: Reader) -> None:
+    made = await rule(ann.member, query={"author": "ada", "q": "nest"})
+    path = f"/rules/{made['rule_id']}"
+    assert "author <bdi>ada</bdi>" in await ann.page(path)
+    fields = {"when": "arrives", "q": "wall", "do0": "archive", "name": "N"}
+    await ann.person.send(path, path, do="save", **fields)
+    [changed] = await listed(ann.member)
+    assert changed["query"] == {"author": "ada", "q": "wall"}
+
+
+async def test_a_mistake_is_said_above_the_form_with_what_was_typed(ann: Reader) -> None:
+    sent = await ann.person.send(
+        "/rules/new", "/rules/new", do="save", name="N", when="arrives", do0="add_label", q="lang:"
+    )
+    assert sent.status_code == 400
+    assert 'role="alert"' in sent.text
+    assert 'value="lang:"' in sent.text
+
+
+async def test_what_rules_did_is_listed_with_their_names(ann: Reader) -> None:
+    await rule(ann.member, name="Birds")
+    await ann.member.save(post_id="1")
+    await run(ann.member)
+    page = await ann.page("/rules")
+    assert "<b><bdi>Birds</bdi></b> labelled 1 post" in page
+    assert "the rule “Birds”" in await ann.page("/activity")
+
+
+async def test_a_free_account_is_told_what_rules_need(ann: Reader) -> None:
+    free = await signed_in(ann.house, "free@example.com", "free")
+    assert "Rules need a paid plan." in await free.page("/rules")
+    assert "Turn the rule on" not in await free.page("/rules/new")
+    await free.member.client.aclose()
+
+
+async def test_rules_of_others_are_not_found(ann: Reader, bob: Reader) -> None:
+    made = await rule(ann.member)
+    assert (await bob.person.open(f"/rules/{made['rule_id']}")).status_code == 404
+    await bob.person.send("/rules", "/rules", delete=made["rule_id"])
+    assert len(await listed(ann.member)) == 1
