@@ -84,7 +84,7 @@ UPDATE: Final = Tool(
     title="Rename or colour a label",
     description=(
         "Renames a label on all its posts, or changes its colour. If another label has the new "
-        "name, use merge_labels instead. Needs a paid plan."
+        "name, use merge_labels instead."
     ),
     takes=UpdateArguments,
     returns=Label,
@@ -96,7 +96,7 @@ MERGE: Final = Tool(
     title="Merge two labels",
     description=(
         "Moves every post from the label from to the label into, then deletes from. undo_change "
-        "undoes it for an hour. Needs a paid plan."
+        "undoes it for an hour."
     ),
     takes=MergeArguments,
     returns=Change,
@@ -107,7 +107,7 @@ DELETE: Final = Tool(
     title="Delete a label",
     description=(
         "Removes a label from all its posts and deletes it; the posts stay. undo_change undoes it "
-        "for an hour. Needs a paid plan."
+        "for an hour."
     ),
     takes=DeleteArguments,
     returns=Change,

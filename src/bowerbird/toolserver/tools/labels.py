@@ -159,7 +159,7 @@ ADD: Final = Tool(
     title="Label saved posts",
     description=(
         "Adds a label to saved posts, by post_ids or filter, and creates the label if it does "
-        "not exist. Needs a paid plan."
+        "not exist."
     ),
     takes=LabelArguments,
     returns=Change,
@@ -171,7 +171,7 @@ REMOVE: Final = Tool(
     title="Remove a label from saved posts",
     description=(
         "Removes a label from saved posts, by post_ids or filter. Neither "
-        "the posts nor the label is deleted. Needs a paid plan."
+        "the posts nor the label is deleted."
     ),
     takes=LabelArguments,
     returns=Change,
@@ -183,7 +183,7 @@ BATCH: Final = Tool(
     title="Change many labels in one call",
     description=(
         "Adds and removes different labels in one call. If a change fails, the result gives the "
-        "reason, and the others are still made. Needs a paid plan."
+        "reason, and the others are still made."
     ),
     takes=BatchArguments,
     returns=Outcomes,

@@ -49,6 +49,8 @@ Matches = Annotated[
 
 
 class CreateRuleArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    UNLISTED: ClassVar = ("idempotency_key",)
+
     name: Name
     when: Trigger
     actions: Actions
@@ -136,7 +138,7 @@ CREATE: Final = Tool(
     title="Create a rule",
     description=(
         "Creates a rule that changes posts by itself from now on. Each change can be undone for "
-        "an hour. Needs a paid plan."
+        "an hour."
     ),
     takes=CreateRuleArguments,
     returns=ShownRule,
@@ -147,7 +149,7 @@ UPDATE: Final = Tool(
     title="Change a rule",
     description=(
         "Changes a rule's name or place, or turns it on or off. Takes actions and matches as "
-        "create_rule does. Needs a paid plan."
+        "create_rule does."
     ),
     takes=UpdateRuleArguments,
     returns=ShownRule,
@@ -156,7 +158,7 @@ UPDATE: Final = Tool(
 DELETE: Final = Tool(
     name="delete_rule",
     title="Delete a rule",
-    description="Deletes a rule and returns it. What it did stays. Needs a paid plan.",
+    description="Deletes a rule and returns it. What it did stays.",
     takes=DeleteRuleArguments,
     returns=ShownRule,
     hints=DESTROYS,

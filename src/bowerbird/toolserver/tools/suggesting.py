@@ -44,7 +44,7 @@ SUGGEST: Final = Tool(
     title="Suggest labels",
     description=(
         "Suggests up to three of the user's labels per post; lists no post that none clearly "
-        "fits. Changes nothing. Needs a paid plan."
+        "fits. Changes nothing."
     ),
     takes=SuggestArguments,
     returns=Suggestions,

@@ -88,8 +88,8 @@ class CreateViewArguments(NewView, frozen=True, kw_only=True):
 
 
 class UpdateViewArguments(ViewChange, frozen=True, kw_only=True):
-    # Repeating the call changes nothing, so a retry needs no key. A pin is for people.
-    UNLISTED: ClassVar = ("idempotency_key", "is_pinned")
+    # Repeating the call changes nothing, so a retry needs no key. Pins and places are for people.
+    UNLISTED: ClassVar = ("idempotency_key", "is_pinned", "position")
 
     slug: Slug
     base_query: BaseQuery | UnsetType = UNSET
@@ -149,7 +149,7 @@ CREATE: Final = Tool(
     title="Create a Smart View",
     description=(
         "Creates a Smart View, which saves filters for later use. The slug is derived from the "
-        "name. Needs a paid plan."
+        "name."
     ),
     takes=CreateViewArguments,
     returns=SmartView,
@@ -160,7 +160,7 @@ UPDATE: Final = Tool(
     title="Change a Smart View",
     description=(
         "Changes a Smart View. Each field that is sent replaces the old value completely. The slug "
-        "never changes. Needs a paid plan."
+        "never changes."
     ),
     takes=UpdateViewArguments,
     returns=SmartView,
@@ -171,7 +171,7 @@ DELETE: Final = Tool(
     title="Delete a Smart View",
     description=(
         "Deletes a Smart View and returns it. Its posts stay in the library. Only the website can "
-        "restore it, for an hour. Needs a paid plan."
+        "restore it, for an hour."
     ),
     takes=DeleteViewArguments,
     returns=SmartView,
