@@ -75,8 +75,9 @@ class Services:
         self.uploads = UploadFolders(settings.data_dir)
         self.idempotency = Idempotency(database, clock)
         # Posts
-        fetches = settings.fetch_posts == "on"
-        self.bookmarks = Bookmarks(database, meaning, clock, fetches_posts=fetches)
+        self.bookmarks = Bookmarks(
+            database, meaning, clock, fetches_posts=settings.fetch_posts == "on"
+        )
         self.flags = Flags(database, clock)
         self.trash = Trash(database, clock)
         self.trash_list = TrashList(database, clock)

@@ -36,11 +36,15 @@ async def paths(cast: Service) -> Json:
     passage = {"quote": "Bottle caps in front"}
     added = await alice.client.post(f"/v1/bookmarks/{examples.FIRST}/highlights", json=passage)
     shared = await alice.client.post("/v1/shares", json=examples.SHARE)
+    rule = await alice.client.post("/v1/rules", json=examples.RULE)
+    webhook = await alice.client.post("/v1/webhooks", json=examples.WEBHOOK)
     return {
         "post_id": examples.FIRST,
         "label_id": "1",
         "slug": "weekend-reading",
         "share_id": shared.json()["data"]["id"],
+        "rule_id": rule.json()["data"]["rule_id"],
+        "webhook_id": webhook.json()["data"]["id"],
         "highlight_id": added.json()["data"]["id"],
     }
 

@@ -16,7 +16,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final
 from unittest.mock import patch
-from urllib.parse import quote_plus
 
 import httpx
 from playwright.sync_api import Page
@@ -35,11 +34,13 @@ from bowerbird.wire.responses.replies import Reply
 from extension.build import build as build_extension
 from tests.support import databases, digesting, hooks, make, networks, saving, writing
 from tests.support.visiting import Visitor
+from tests.web import rule_and_share_pages
 from tests.web.chromium import Chromium
 from tests.web.connect.conftest import redeem
 from tests.web.house import House, Reader, signed_in
 from tests.web.imports.conftest import brought_in, checked, posts, send_file
 from tests.web.library_posts import POSTS
+from tests.web.rule_and_share_pages import HOSTILE, Album
 from tests.web.sign_in import ceremonies, providing
 from tests.web.sign_in.ceremonies import ANY_PAGE
 from tests.web.sign_in.providing import Street
@@ -48,7 +49,6 @@ SETTINGS: Final = Settings()
 MAILING: Final = {"smtp_url": "smtp://127.0.0.1:9", "mail_from": "posts@example.org"}
 EMAIL: Final = "nora.van.der.meer@example.org"
 LINK: Final = "https://x.com/bowerwatch/status/1945678901234567890"
-HOSTILE: Final = "<b>تصميم</b>"
 ALL: Final = "/library?is_unread_only=false&hide_archived=false"
 SIZES: Final[dict[str, dict[str, Any]]] = {
     "light": {"viewport": {"width": 1280, "height": 860}, "color_scheme": "light"},
@@ -66,8 +66,6 @@ _ANSWERS: Final = {
     ARRIVALS: b'{"images": {}}',
     PREVIEW: b'{"text": "He has 41 blue things now."}',
 }
-Album = dict[str, httpx.Response]
-_BIRDS: Final = {"label_name": "birds"}
 
 
 @cache
@@ -101,14 +99,14 @@ async def _walk() -> Album:
             await _account(album, street.house, owner)
             await _transfers(album, street.house, owner)
             await _sources(album, owner, reached)
-            await _webhooks(album, street.house, receiver, data)
+            await rule_and_share_pages.webhooks(album, street.house, receiver, data)
             await _empty(album, street.house)
-            await _rules(album, owner)
+            await rule_and_share_pages.rules(album, owner)
             # The weeks of the posts.
             street.house.clock.now = digesting.instant("2026-08-28T12:00:00+00:00")
             reader = await signed_in(street.house, "reader@example.com")
             await _library(album, reader)
-            await _sharing(album, reader)
+            await rule_and_share_pages.sharing(album, reader)
             await _overviews(album, reader)
             await _many(album, reader)
             await reader.member.client.aclose()
@@ -264,42 +262,6 @@ async def _sources(album: Album, owner: Visitor, reached: networks.Networks) -> 
     album["sources"] = await owner.open("/sources?said=source-connected")
 
 
-async def _rules(album: Album, owner: Visitor) -> None:
-    album["rules-empty"] = await owner.open("/rules")
-    album["rule_edit"] = await owner.open("/rules/new?q=bower*")
-    fields = {"when": "arrives", "q": "lang:de", "do0": "add_label", "label0": HOSTILE}
-    album["rule_edit-refused"] = await owner.send("/rules/new", "/rules/new", do="save", **fields)
-    fields |= {"do1": "archive", "past": "on", "name": HOSTILE}
-    await owner.send("/rules/new", "/rules/new", do="save", **fields)
-    fields |= {"when": "labelled", "label": "recipes", "q": "", "name": "Recipes do not wait"}
-    await owner.send("/rules/new", "/rules/new", do="save", **fields)
-    shown = await owner.open("/rules")
-    rule_id = re.findall(r'name="off" value="(\w+)"', shown.text)[1]
-    await owner.send("/rules", "/rules", off=rule_id)
-    album["rules"] = await owner.open("/rules?said=rule-off")
-    album["rule_edit-stored"] = await owner.open(f"/rules/{rule_id}")
-
-
-async def _webhooks(album: Album, house: House, receiver: hooks.Receiver, folder: Path) -> None:
-    owner = await signed_in(house, "hooks@example.com")
-    album["webhooks-empty"] = await owner.person.open("/webhooks")
-    album["webhooks-refused"] = await owner.person.send(
-        "/webhooks", "/webhooks", url="http://x", saved="1"
-    )
-    fields = {"url": receiver.url("/bower"), "saved": "on", "labelled": "on"}
-    album["webhooks-secret"] = await owner.person.send("/webhooks", "/webhooks", **fields)
-    failing = {"url": receiver.url("/webhook/7c1e"), "saved": "on", "tag": "Birds", "q": "webhooks"}
-    await owner.person.send("/webhooks", "/webhooks", **failing, lists="on")
-    receiver.answer("404 Not Found", b"There is no such webhook.", "/webhook/7c1e")
-    post = hooks.Post(owner.member, receiver, folder)
-    await owner.member.save(text="For the webhooks", tags=["Birds"])
-    await post.deliver()
-    album["webhooks"] = await owner.person.open("/webhooks?said=webhook-delivered")
-    [path, *_] = re.findall(r'href="(/webhooks/[^"]+)"', album["webhooks"].text)
-    album["webhook_message"] = await owner.person.open(path)
-    await owner.member.client.aclose()
-
-
 async def _empty(album: Album, house: House) -> None:
     """What people see who have nothing, or only what they have read."""
     new = await signed_in(house, "new@example.com")
@@ -382,30 +344,6 @@ def _noted(post: dict[str, Any]) -> dict[str, Any]:
     lost = {"id": "b2", "field": "text", "quote": "words that an edit removed"}
     note = "Print **this**.\n\n- [a](https://example.org/recipe)\n\n> like a shop window"
     return post | {"note": note, "highlights": [passage | {"comment": "The best of it."}, lost]}
-
-
-async def _sharing(album: Album, reader: Reader) -> None:
-    """What is shared, its management, and the page for strangers."""
-    person, stranger = reader.person, reader.house.somebody()
-    for post in (POSTS[0], POSTS[5]):
-        await writing.send(
-            reader.member, "POST", "/v1/labels/add", {"tweet_ids": [post["post_id"]], **_BIRDS}
-        )
-    album["sharing-none"] = await person.open("/sharing")
-    new = "/sharing/new?label=birds"
-    album["sharing_one-new"] = await person.open(new)
-    shown = {"pictures": "on", "highlights": "on", "notes": "on", "saved_dates": "on"}
-    words = {"title": "Nests, by beak", "description": HOSTILE, "curator": "Nora Ellis"}
-    fields = {"label": "birds", "audience": "public", **shown, **words}
-    album["sharing_one-refused"] = await person.send("/sharing/new", new, **fields, name="N")
-    made = await person.send("/sharing/new", new, **fields, name="nests")
-    album["sharing_one"] = await person.open(made.headers["location"])
-    await person.send("/sharing", "/sharing", of="list unread")
-    await person.send("/sharing/new", "/sharing/new?label=" + quote_plus(HOSTILE), label=HOSTILE)
-    album["sharing"] = await person.open("/sharing")
-    album["shared"] = await stranger.open("/c/nests")
-    headers = {"Accept": "text/html"}
-    album["shared_missing"] = await stranger.client.get("/c/nowhere", headers=headers)
 
 
 async def _overviews(album: Album, reader: Reader) -> None:

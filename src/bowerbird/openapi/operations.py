@@ -142,7 +142,7 @@ def _either(one: Shape, other: Shape) -> Shape:
 
 
 # Their texts are filters, which are checked together and not by their types.
-_FILTERS: Final = frozenset({"ChangeFilters", "ExportRequest", "NewViewQuery"})
+_FILTERS: Final = frozenset({"ChangeFilters", "ExportRequest", "NewRuleQuery", "NewViewQuery"})
 _ALTERNATIVES: Final = ("anyOf", "oneOf")
 
 

@@ -18,9 +18,6 @@ class RuleQuery(WordFilters, frozen=True, kw_only=True):
 
 
 class NewRuleQuery(RuleQuery, frozen=True, kw_only=True):
-    # The list of bookmarks describes the filters.
-    IS_BRIEF: ClassVar[bool] = True
-
     def __post_init__(self) -> None:
         super().__post_init__()
         check_filters(self)
