@@ -88,7 +88,8 @@ class _Watch:
 
 def _marked(text: str, name: str) -> str:
     # Behind the first word, by which tests tell statements from parts of them.
-    return re.sub(r"\A\W*\w+", rf"\g<0> /* ran {name} */ ", text, count=1)
+    # A part that begins with another one has that one's braces around its first word.
+    return re.sub(r"\A\W*\w+\}?", rf"\g<0> /* ran {name} */ ", text, count=1)
 
 
 def _named() -> set[str]:
