@@ -25,7 +25,8 @@ async def _get_count(cast: Service, authorization: bytes | None) -> httpx.Respon
 
 async def test_every_endpoint_needs_a_key(cast: Service) -> None:
     names = {"post_id": "42", "label_id": "1", "slug": "x", "job_id": "x", "digest_id": "x"}
-    names["run_id"] = names["change_id"] = names["highlight_id"] = "x"
+    others = ("run_id", "change_id", "highlight_id", "rule_id", "share_id", "webhook_id")
+    names |= dict.fromkeys((*others, "message_id"), "x")
     # A download link carries its own token.
     for path in of_accounts().keys() - {"/v1/exports/{job_id}/file"}:
         for method in ("GET", "HEAD", "POST", "DELETE"):

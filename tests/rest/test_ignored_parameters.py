@@ -31,11 +31,11 @@ async def test_an_answer_names_the_parameters_without_effect(alice: Member) -> N
         known = {"by": "label"} if path.endswith("facets") else {}
         plain = (await alice.get(place, **known)).json()
 
-        response = await alice.get(place, updated_since="2026-01-01", Limit="1", **known)
+        response = await alice.get(place, edited_since="2026-01-01", Limit="1", **known)
 
         assert response.status_code == 200
         answer = response.json()
-        assert answer["meta"].pop("ignored_parameters") == ["updated_since", "Limit"], path
+        assert answer["meta"].pop("ignored_parameters") == ["edited_since", "Limit"], path
         assert "ignored_parameters" not in plain["meta"]
         assert answer == plain
 

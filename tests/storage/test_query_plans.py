@@ -285,9 +285,9 @@ async def test_a_list_uses_its_index_on_postgres(postgres_library: Library, name
     [("sqlite_library", "EXPLAIN QUERY PLAN"), ("postgres_library", "EXPLAIN")],
 )
 async def test_renames_and_threads_use_their_index(
-    request: pytest.FixtureRequest, library: str, explain: str
+    sqlite_library: Library, postgres_library: Library, library: str, explain: str
 ) -> None:
-    watched, alice = request.getfixturevalue(library)
+    watched, alice = sqlite_library if library == "sqlite_library" else postgres_library
     renames = watched.queries("labels")["being_renamed"]
     watched.reads.clear()
     await BookmarkStore(watched).thread(await alice.account(), "1001", 100)

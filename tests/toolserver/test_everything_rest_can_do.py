@@ -61,6 +61,14 @@ TOOL_OF = {
     "listImports": "list_imports",
     "getImport": "list_imports",
     "undoImport": "undo_import",
+    "applyRule": "update_bookmarks",
+    "previewRule": "update_bookmarks",
+    "listRuleLog": "list_changes",
+    "deleteRule": "delete_rule",
+    "updateRule": "update_rule",
+    "getRule": "list_rules",
+    "createRule": "create_rule",
+    "listRules": "list_rules",
 }
 
 

@@ -109,7 +109,7 @@ async def test_a_list_that_is_sorted_by_a_count_shows_it(alice: Member) -> None:
         ("search_bookmarks", {"query": "owl"}),
         ("update_bookmarks", {"filter": {"query": "owl"}, "is_read": True, "dry_run": True}),
         ("restore_bookmarks", {"filter": {"query": "owl"}, "dry_run": True}),
-        ("save_bookmarks", {"posts": [{"post_id": "7", "tweet_details": {"text": "owl"}}]}),
+        ("save_bookmarks", {"links": ["https://x.com/jack/status/20"]}),
         ("create_view", {"name": "Owls", "base_query": {"query": "owl"}}),
         ("create_export", {"format": "json", "query": "owl"}),
         ("update_digest_preferences", {"hour": 6}),

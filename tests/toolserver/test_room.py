@@ -53,7 +53,14 @@ CHANGES = ("undo_change", "get_change", "merge_labels", "delete_label")
 # Their results repeat at most one short text.
 SMALL = (
     *("update_note", "add_highlight", "update_highlight", "delete_highlight", "update_label"),
-    *("update_digest_preferences", "undo_import", "similar_bookmarks", "resolve_duplicates"),
+    *(
+        "update_digest_preferences",
+        "undo_import",
+        "similar_bookmarks",
+        "resolve_duplicates",
+        "suggest_labels",
+    ),
+    *("create_rule", "update_rule", "delete_rule"),
 )
 
 
@@ -79,6 +86,7 @@ def arguments(ids: list[str]) -> dict[str, list[dict[str, Any]]]:
         "list_trash": [{"limit": 100}, {"q": LONG[:3]}],
         "list_changes": [{"limit": 100}],
         "list_duplicates": [{"limit": 50}],
+        "list_rules": [{}],
         "restore_bookmarks": [{"filter": {}, "dry_run": True}],
         "save_bookmarks": [
             {"links": ["https://example.com/" + "\U0001f426" * 200] * 100},

@@ -23,7 +23,7 @@ from tests.web.chromium import is_too_wide
 PARTS = {
     *("skeleton", "base", "door", "app", "macros", "icons", "code", "upgrade", "digest_settings"),
     *("library_frame", "library_meant", "library_search", "library_rows", "library_selection"),
-    *("library_look", "shared_content"),
+    *("library_look", "shared_content", "suggested_labels"),
     *("connect_steps", "demo_banner", "account_images", "images_switch", "pictures"),
     *("account_reading", "reading_form", "daily"),
     *("library_acts", "library_cells", "library_dates", "library_panel"),

@@ -10,6 +10,7 @@ from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.labels.suggestions import LabelSuggestions, SuggestedLabel
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import AnswerCache
+from bowerbird.wire.responses.envelope import QueryMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 
@@ -20,6 +21,7 @@ SUGGEST: Final = Operation(
     summary="List up to three of the account's labels that fit a post and that it does not have.",
     data=SuggestedLabel,
     is_many=True,
+    meta=QueryMeta,
     refusals=(Code.NOT_FOUND, Code.SUBSCRIPTION_REQUIRED),
 )
 OPERATIONS: Final = (SUGGEST,)
@@ -34,7 +36,7 @@ def routes(
 
         async def build() -> bytes:
             found = await suggestions.of_post(call.account, call.path_params["post_id"])
-            return envelope.success(found)
+            return envelope.success(found, QueryMeta())
 
         # Vectors change without a new version of the library, so they are part of the ETag.
         target = msgspec.structs.replace(call.target, vectors=vectors.tag)

@@ -94,7 +94,8 @@ async def test_an_undo_moves_posts_out_of_the_trash_or_back(alice: Member, actio
     assert {name: len(rows) for name, rows in after.items()} == {
         name: len(rows) for name, rows in before.items()
     }
-    for name in set(before) - set(NUMBERED):
+    # Posts that were back for a moment are in the trash with the time of that change.
+    for name in set(before) - {*NUMBERED, *(("trash",) if action == "restore" else ())}:
         assert after[name] == before[name], name
 
 

@@ -212,6 +212,7 @@ FRAME: dict[str, Any] = {
     ),
     **dict.fromkeys(("panels", "clear_filters"), ""),
     **dict.fromkeys(("hints", "chips", "buckets", "kept_fields", "orders", "opened"), ()),
+    "suggested": (),
     **dict.fromkeys(("side_views", "side_labels", "label_names", "states"), ()),
     **dict.fromkeys(("is_owner", "is_compact", "is_best", "is_cut", "is_archive"), False),
     **dict.fromkeys(("is_unread_only", "hides_archived", "can_show_images", "can_pick_all"), True),

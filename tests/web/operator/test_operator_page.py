@@ -12,7 +12,7 @@ from bowerbird.jobs import account_jobs, digests
 from bowerbird.jobs.worker import JobKind, Worker
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.sign_in.one_time_links import Invitations
-from bowerbird.model import bulk, connections, jobs, links, media, vectors
+from bowerbird.model import bulk, connections, jobs, links, media, rules, vectors, webhooks
 from bowerbird.model.accounts import ActivityKind
 from bowerbird.model.jobs import KIND_NAMES, Job
 from bowerbird.storage.database import Database, Transaction
@@ -224,6 +224,7 @@ async def test_kinds_of_jobs_are_named_in_words(house: House) -> None:
 
 def test_every_kind_of_job_has_a_name() -> None:
     kinds = {jobs.KIND, bulk.KIND, connections.KIND, links.KIND, media.KIND, vectors.BUILD}
+    kinds |= {rules.KIND, webhooks.KIND}
     assert {*kinds, digests.NAME, account_jobs.REINDEX} == set(KIND_NAMES)
 
 

@@ -35,11 +35,12 @@ PROVED = {
     *("POST /keys", "GET /account/delete", "POST /account/delete", "POST /account/passkeys"),
     *("POST /account/passkeys/options", "POST /account/passkeys/remove"),
     *("POST /account/providers/{provider}/connect", "POST /account/providers/disconnect"),
+    *("POST /webhooks", "POST /webhooks/secret"),
 }
 OWNERS = {
     *("GET /operator", "POST /operator/plan", "POST /operator/invitations"),
     *("POST /operator/invitations/withdraw", "POST /operator/jobs/retry"),
-    "POST /operator/jobs/cancel",
+    *("POST /operator/jobs/cancel", "POST /operator/shares/stop", "POST /operator/shares/allow"),
 }
 
 

@@ -210,7 +210,8 @@ class BookmarkStore:
             "account_id": account.account_id,
             "numbers": self._database.number_list(numbers),
         }
-        read = self._database.slow_rows if len(numbers) > LONGEST_LIST else self._database.rows
+        lists = self._database.lists(account)
+        read = lists.slow_rows if len(numbers) > LONGEST_LIST else lists.rows
         rows = await read(self._sql["prints"], values) if numbers else ()
         return [Print(*row) for row in rows]
 
