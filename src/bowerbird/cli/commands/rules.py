@@ -84,21 +84,24 @@ def bring_in(email: str, file: Path) -> None:
     Example:
       bowerbird rule import you@example.com account.json
     """
-    try:
-        listed = json.loads(file.read_bytes())["rules"]
-        found = [_new(one) for one in listed]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise Refusal(Code.INVALID_REQUEST, f"{file} has no rules of an account.") from None
 
-    async def work(opened: LibraryContext) -> None:
+    async def work(opened: LibraryContext) -> int:
         account = await opened.account(email)
-        rules = Rules(opened.database, opened.clock)
+        rules, found = Rules(opened.database, opened.clock), _rules_in(file)
         await opened.database.write(
             lambda t: rules.create_all(t, account, found), account.account_id
         )
+        return len(found)
 
-    with_library(work)
-    click.echo("Added 1 rule." if len(found) == 1 else f"Added {len(found)} rules.", err=True)
+    added = with_library(work)
+    click.echo("Added 1 rule." if added == 1 else f"Added {added} rules.", err=True)
+
+
+def _rules_in(file: Path) -> list[NewRule]:
+    try:
+        return [_new(one) for one in json.loads(file.read_bytes())["rules"]]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise Refusal(Code.INVALID_REQUEST, f"{file} has no rules of an account.") from None
 
 
 def _new(one: dict[str, Any]) -> NewRule:
