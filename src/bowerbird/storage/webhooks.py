@@ -128,10 +128,6 @@ class WebhookStore(Store):
         await self._run(transaction, "forget", **_key(account_id, delivery.webhook_id), kept=kept)
         return True
 
-    async def give_up(self, transaction: Transaction, account_id: int, webhook_id: str) -> None:
-        """The message that was tried again and again has failed."""
-        await self._run(transaction, "give_up", **_key(account_id, webhook_id))
-
     async def deliveries(self, account_id: int, webhook_id: str, limit: int) -> Sequence[Delivery]:
         """The latest messages to a webhook, without their bodies."""
         rows = await self._read("deliveries", **_key(account_id, webhook_id), limit=limit)

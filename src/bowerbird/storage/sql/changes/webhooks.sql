@@ -147,13 +147,6 @@ DELETE FROM webhook_delivery
                            ORDER BY d.created_at DESC, d.message_id DESC
                            LIMIT :kept)
 
--- name: give_up
-UPDATE webhook_delivery
-   SET state = 'failed'
- WHERE account_id = :account_id
-   AND webhook_id = :webhook_id
-   AND state = 'retrying'
-
 -- name: deliveries
 SELECT {delivery_columns}
   FROM webhook_delivery AS d
