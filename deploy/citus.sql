@@ -37,7 +37,7 @@ BEGIN
     -- the coordinator, and other tables may be joined with them.
     FOREACH name IN ARRAY ARRAY[
             'host_turn', 'one_time_link', 'person', 'provider_identity', 'schema_migration',
-            'secret', 'spent_attempt'
+            'secret', 'share', 'spent_attempt'
     ] LOOP
         IF NOT EXISTS (SELECT 1 FROM pg_dist_partition WHERE logicalrelid = name::regclass) THEN
             PERFORM citus_add_local_table_to_metadata(name);
