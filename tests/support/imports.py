@@ -85,6 +85,8 @@ async def dump_of(database: Database, account: Account) -> dict[str, list[tuple[
     for table, columns in _TABLES.items():
         sql = f"SELECT {columns} FROM {table} WHERE account_id = :account_id"  # noqa: S608 - constants
         rows[table] = sorted(map(tuple, await database.rows(sql, values)), key=repr)
+    # Without updated_at, the last column: each change is an update, and so is its undo.
+    rows["bookmark"] = sorted((row[:-1] for row in rows["bookmark"]), key=repr)
     if isinstance(database, SqliteDatabase):
         sql = "SELECT * FROM content WHERE place BETWEEN :place AND :place_end"
         words = "SELECT rowid FROM keyword WHERE rowid BETWEEN :place AND :place_end"
