@@ -13,7 +13,7 @@ from bowerbird.model.bulk import BulkAction, BulkState
 from bowerbird.settings import Settings
 from tests.crash import killing
 from tests.support import serving
-from tests.support.imports import dump_of, found
+from tests.support.imports import dump_before_updates, found
 
 EMAIL = "you@example.com"
 POSTS = 1_200
@@ -27,7 +27,7 @@ async def start(settings: Settings) -> tuple[list[str], Any]:
         ids = [str(n) for n in range(1, POSTS + 1)]
         posts = [found(post_id=one, text=f"post {one}", tags=["old"]) for one in ids]
         await Intake(opened.database, system_clock).take(account, posts, run_id=None)
-        before = await dump_of(opened.database, account)
+        before = await dump_before_updates(opened.database, account)
         changes = BulkChanges(opened.database, system_clock)
         rows = [
             await changes.run(account, NewChange(action, packed_parts(some), len(some), "new"))
@@ -65,7 +65,7 @@ async def check_undone(settings: Settings, change_ids: list[str], before: Any) -
             (BulkState.UNDONE, POSTS),
             (BulkState.UNDONE, SOME),
         ]
-        assert await dump_of(opened.database, account) == before
+        assert await dump_before_updates(opened.database, account) == before
         checks = Checks(opened.database, fixes=False, is_deep=True)
         assert await checks.account(account, lambda _: None) == []
 

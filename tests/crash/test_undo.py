@@ -13,7 +13,7 @@ from bowerbird.model.imports import RunState, UndoCounts
 from bowerbird.settings import Settings
 from tests.crash import killing
 from tests.support import serving
-from tests.support.imports import dump_of, found
+from tests.support.imports import dump_before_updates, found
 
 EMAIL = "you@example.com"
 OLD, NEW = 600, 1_200
@@ -27,7 +27,7 @@ async def fill(settings: Settings) -> tuple[str, Any]:
         runs = ImportRuns(opened.database, system_clock)
         old = [found(post_id=str(n), text=f"old {n}", tags=["old"]) for n in range(OLD)]
         await intake.take(account, old, run_id=None)
-        before = await dump_of(opened.database, account)
+        before = await dump_before_updates(opened.database, account)
         run = await runs.start(account, source="x", kind="full", client="test")
         new = [found(post_id=str(n), text=f"new {n}", tags=[f"t{n % 9}"]) for n in range(NEW)]
         await intake.take(account, new, run_id=run.run_id)
@@ -40,7 +40,7 @@ async def check(settings: Settings, run_id: str, before: Any) -> None:
         run = await ImportRuns(opened.database, system_clock).get(account, run_id)
         assert run.state is RunState.UNDONE
         assert run.undone == UndoCounts(removed=NEW - OLD, restored=OLD, kept=0)
-        assert await dump_of(opened.database, account) == before
+        assert await dump_before_updates(opened.database, account) == before
         checks = Checks(opened.database, fixes=False, is_deep=True)
         assert await checks.account(account, lambda _: None) == []
 

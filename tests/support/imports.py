@@ -78,6 +78,15 @@ async def dump(member: Member) -> dict[str, list[tuple[Any, ...]]]:
     return await dump_of(member.database, await member.account())
 
 
+async def dump_before_updates(
+    database: Database, account: Account
+) -> dict[str, list[tuple[Any, ...]]]:
+    """Without the times of updates, the last column: where the clock runs, an undo has its own."""
+    rows = await dump_of(database, account)
+    rows["bookmark"] = sorted((row[:-1] for row in rows["bookmark"]), key=repr)
+    return rows
+
+
 async def dump_of(database: Database, account: Account) -> dict[str, list[tuple[Any, ...]]]:
     """Every row of the account's library, with the words of each post."""
     values = {"account_id": account.account_id}
@@ -85,8 +94,6 @@ async def dump_of(database: Database, account: Account) -> dict[str, list[tuple[
     for table, columns in _TABLES.items():
         sql = f"SELECT {columns} FROM {table} WHERE account_id = :account_id"  # noqa: S608 - constants
         rows[table] = sorted(map(tuple, await database.rows(sql, values)), key=repr)
-    # Without updated_at, the last column: each change is an update, and so is its undo.
-    rows["bookmark"] = sorted((row[:-1] for row in rows["bookmark"]), key=repr)
     if isinstance(database, SqliteDatabase):
         sql = "SELECT * FROM content WHERE place BETWEEN :place AND :place_end"
         words = "SELECT rowid FROM keyword WHERE rowid BETWEEN :place AND :place_end"
