@@ -3,10 +3,10 @@
     meaning = t / (t + CLEAR),  t = nearness * posts / (posts + FEW)
     author  = posts with the label / (labelled posts of the author + AUTHOR_DOUBT)
 
-A label stands for the sum of its posts. Nearness is the cosine of a
-post with it, in standard deviations above the median of a sample without this label: so a broad
-label does not fit everything, and no model's scale matters. Of two models, the average cosine
-counts. The added constants keep few posts from deciding alone.
+A label stands for the sum of its posts. Nearness is the cosine of a post with it, in standard
+deviations above the median of a sample without this label: so a broad label does not fit
+everything, and no model's scale matters. Of two models, the average cosine counts. The added
+constants keep few posts from deciding alone. benchmarks/notes/0063-suggested-labels.md has figures.
 """
 
 from collections import defaultdict
