@@ -47,11 +47,13 @@ class Measured(NamedTuple):
         ]
 
 
-async def saved(member: Member, name: str) -> dict[str, tuple[str, str]]:
-    """Saves the posts of a file. The label and the text of each by its id; "" without a label."""
-    content = tomllib.loads((_FOLDER / f"{name}.toml").read_text("utf-8"))
-    texts = [(label, text) for label, each in content["labels"].items() for text in each]
-    texts += [("", text) for text in content["none"]["posts"]]
+async def saved(member: Member, *names: str) -> dict[str, tuple[str, str]]:
+    """Saves the posts of files. The label and the text of each by its id; "" without a label."""
+    texts = []
+    for name in names:
+        content = tomllib.loads((_FOLDER / f"{name}.toml").read_text("utf-8"))
+        texts += [(label, text) for label, each in content["labels"].items() for text in each]
+        texts += [("", text) for text in content["none"]["posts"]]
     posts = [
         make.post(text=text, **_author(place), tags=[label] if label else None)
         for place, (label, text) in enumerate(texts)

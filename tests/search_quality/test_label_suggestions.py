@@ -1,8 +1,8 @@
-"""Suggested labels, leave one out: few are wrong, and most posts of usual length get theirs.
+"""Suggested labels, leave one out, in a library of posts of usual length and of terse ones.
 
-The constants in search/label_votes.py were chosen on the files `*_chosen`. Every figure here is
-measured on the others. On 2026-11-18: posts of usual length 81 % right and none of 20 wrong, terse
-ones 57 % right and 3 of 30 wrong.
+The constants in search/label_votes.py were chosen on the files `*_chosen` alone: the lowest bar at
+which at most a tenth of their posts without a label get one. Every figure here is measured on the
+others, with 13 labels and 50 posts that none of them fits. Figures are in benchmarks/notes.
 """
 
 import pytest
@@ -14,16 +14,14 @@ from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio
 
-MOST_WRONG = 0.1
+LEAST_RIGHT = 0.6
+MOST_WRONG = 0.16
 
 
-@pytest.mark.parametrize(("name", "least_right"), [("usual", 0.8), ("terse", 0.55)])
-async def test_most_posts_get_their_label_and_few_others_get_any(
-    alice: Member, name: str, least_right: float
-) -> None:
-    posts = await label_suggestions.saved(alice, f"{name}_reported")
+async def test_most_posts_get_their_label_and_few_others_get_any(alice: Member) -> None:
+    posts = await label_suggestions.saved(alice, "usual_reported", "terse_reported")
 
     found = await label_suggestions.measured(alice, posts, SemanticSearch(alice.database, MODELS))
 
-    assert found.right >= least_right, found.missed
+    assert found.right >= LEAST_RIGHT, found.missed
     assert found.wrong <= MOST_WRONG, found.without

@@ -108,6 +108,24 @@ class LabelSuggestions:
 
         Posts that are not in the library are left out.
         """
+        found = await self._fitting(account, post_ids)
+        return {post_id: each[:MOST] for post_id, each in found.items()}
+
+    async def fitting(
+        self, account: Account, post_ids: Sequence[str], label_name: str
+    ) -> list[str]:
+        """Those of the posts that a label fits and that do not have it."""
+        found = await self._fitting(account, post_ids)
+        key = name_key(label_name)
+        return [
+            post_id
+            for post_id, labels in found.items()
+            if any(name_key(each.label_name) == key for each in labels)
+        ]
+
+    async def _fitting(
+        self, account: Account, post_ids: Sequence[str]
+    ) -> dict[str, list[SuggestedLabel]]:
         plans.check_writes(account)
         ids = [each for each in post_ids if is_post_id(each)]
         asked = await self._labels.asked(account.account_id, ids)
@@ -146,13 +164,13 @@ class LabelSuggestions:
         if store is None or not store.dimensions:
             return none
         try:
-            found = await self._meaning.distinctness(account, store, asked, labelled.numbers)
+            found = await self._meaning.fits(account, store, asked, labelled.groups)
         except Refusal:
             # Authors and words still tell something.
             return none
         if found is None:
             return none
-        return await asyncio.to_thread(lambda: list(map(labelled.near, found)))
+        return await asyncio.to_thread(lambda: list(map(labelled.by_meaning, found)))
 
 
 def _read(numbers: str, label_ids: str) -> "LabelledPosts":
@@ -184,7 +202,7 @@ def _chosen(known: _Known, post: _Post, near: "Votes", author: "Votes") -> list[
             score = round(1 - share, 2)
             found.append(SuggestedLabel(str(label_id), row[1], score, reason, posts, row[6]))
     found.sort(key=lambda each: (-each.score, each.label_name))
-    return found[:MOST]
+    return found
 
 
 def _named(known: _Known, post: _Post) -> Iterable[int]:

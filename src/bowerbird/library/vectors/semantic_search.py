@@ -24,9 +24,9 @@ from bowerbird.storage.database import Database, Reader
 from bowerbird.storage.vectors import VectorStore
 
 if TYPE_CHECKING:
-    from bowerbird.search.meaning.arrays import Floats, Integers
+    from bowerbird.search.meaning.arrays import Floats
     from bowerbird.search.meaning.nearness import Nearness
-    from bowerbird.search.meaning.vectors import Numbers
+    from bowerbird.search.meaning.vectors import Groups, Numbers
 
 # Two entries per query and model.
 _CACHED_QUERIES: Final = 1_024
@@ -38,7 +38,7 @@ _CACHED_SCANS: Final = 8
 # Of the first model, if a post is compared with others.
 _SHARE_OF_POSTS: Final = 0.5
 # Posts that tell how near an average post of the library is; fewer than the second tell too little.
-_SAMPLE: Final = 500
+_SAMPLE: Final = 300
 _FEW: Final = 12
 _CACHE_BYTES: Final = 256 * 1024 * 1024
 
@@ -210,39 +210,30 @@ class SemanticSearch:
             near = await _joined(near, await self._scan(account, second, rows), _SHARE_OF_POSTS)
         return await asyncio.to_thread(near.within, candidates)
 
-    async def distinctness(
-        self, account: Account, store: VectorStoreState, asked: Sequence[int], others: "Integers"
+    async def fits(
+        self, account: Account, store: VectorStoreState, asked: Sequence[int], labels: "Groups"
     ) -> "Floats | None":
-        """How much nearer other posts are to each of some posts than the posts of the library.
+        """How much better each label fits some posts than it fits an average post of the library.
 
-        One row per asked post, in standard deviations, which do not depend on the model. Not a
-        number without a vector. None if the library is too small. `others`: in ascending order.
+        One row per asked post; `labels`: their posts. None if the library is too small.
         """
         sample = (await self._matrices.of(account, store)).sample(_SAMPLE)
         if len(sample) < _FEW:
             return None
-        from bowerbird.search.meaning import nearness  # noqa: PLC0415 - imports numpy
-        from bowerbird.search.meaning.arrays import np  # noqa: PLC0415 - imports numpy
+        from bowerbird.search import label_votes  # noqa: PLC0415 - imports numpy
 
-        numbers = np.union1d(others, sample)
-        near = await self._similarities(account, store, asked, numbers)
-        if store.built_second is not None:
-            second = await self._similarities(account, store.built_second, asked, numbers)
-            near = await asyncio.to_thread(nearness.of_both, near, second, _SHARE_OF_POSTS)
-        # A post is no measure for itself.
-        for row, number in zip(near, asked, strict=True):
-            row[numbers == number] = np.nan
-        return await asyncio.to_thread(nearness.beyond, near, numbers, others, sample)
+        stores = [each for each in (store, store.built_second) if each is not None]
+        matrices = [await self._matrices.of(account, each) for each in stores]
 
-    async def _similarities(
-        self, account: Account, store: VectorStoreState, asked: Sequence[int], others: "Integers"
-    ) -> "Floats":
-        matrix = await self._matrices.of(account, store)
+        def compute() -> "Floats":
+            groups = label_votes.with_posts(labels, asked, sample)
+            found = [
+                matrix.sums(groups, each.dimensions)
+                for matrix, each in zip(matrices, stores, strict=True)
+            ]
+            return label_votes.fits(found, labels, len(asked), sample)
 
-        def scan() -> "Floats":
-            return matrix.similarities(matrix.middles_of(asked, store.dimensions), others)
-
-        return await asyncio.to_thread(scan)
+        return await asyncio.to_thread(compute)
 
     async def _by_model(self, account: Account, store: VectorStoreState, text: str) -> "Nearness":
         return await self._scan(account, store, await self.question(store, text))

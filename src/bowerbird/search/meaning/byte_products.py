@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from bowerbird.search.meaning.arrays import Floats, Integers, NDArray, np
+from bowerbird.search.meaning.arrays import Floats, NDArray, np
 
 Bytes = NDArray[np.int8]
 Sums = NDArray[np.int32]
@@ -78,16 +78,6 @@ class Columns:
             products.append(np.multiply(product, scale, dtype=np.float32))
         best: Floats = products[0] if len(products) == 1 else np.maximum.reduce(products)
         return best
-
-    def rough_products(self, query: Query, chosen: Integers) -> Floats:
-        """The products of chosen columns with each row of a query, from its first bytes alone.
-
-        Off by at most 0.004 for vectors of length 1.
-        """
-        found = self._run(query.values[::2]).take(chosen, axis=1)
-        found -= self.sums[chosen] * np.int32(_MAX_VALUE)
-        products: Floats = np.multiply(found, query.scales[:, None] * _FIRST, dtype=np.float32)
-        return products
 
     def make_constant(self) -> None:
         """Makes later products faster. Takes as long as three products."""

@@ -74,19 +74,3 @@ def _scores_at(numbers: Integers, nearness: Nearness) -> Floats:
     scores = np.full(len(numbers), np.nan, np.float32)
     scores[np.searchsorted(numbers, nearness.numbers)] = nearness.scores
     return scores
-
-
-def beyond(similarities: Floats, numbers: Integers, others: Integers, sample: Integers) -> Floats:
-    """The similarities of some posts, in standard deviations above the median of a sample.
-
-    `similarities`: a row per asked post, a column for each of `numbers`.
-    """
-    usual = similarities[:, np.searchsorted(numbers, sample)]
-    # A post without a vector has none of them.
-    is_known = ~np.isnan(usual).all(axis=1, keepdims=True)
-    usual = np.where(is_known, usual, 0)
-    deviation = np.maximum(np.nanstd(usual, axis=1, keepdims=True), np.float32(1e-6))
-    scores = similarities[:, np.searchsorted(numbers, others)]
-    scores -= np.nanmedian(usual, axis=1, keepdims=True)
-    scores /= deviation
-    return scores

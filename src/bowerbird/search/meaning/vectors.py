@@ -36,9 +36,8 @@ _MAX_REMOVED_SHARE: Final = 0.25
 # fast. We use our own threads, because those of BLAS wait for each other by spinning.
 _THREADED_POSTS: Final = 32_768
 _THREADS: Final = min(os.cpu_count() or 1, 4)
-# Vectors that are compared with the columns in one pass: fewer read the columns more often, more
-# do not fit in the processor's cache.
-_TOGETHER: Final = 25
+# Values per vector that are added in one pass: more do not fit in the processor's cache.
+_TOGETHER: Final = 16
 
 
 @cache
@@ -68,6 +67,21 @@ def part_of(stored: Sequence[Sequence[Any]], dimensions: int) -> bytes:
     counts = np.array([len(block.numbers), len(block.scales), len(emptied)], np.int64)
     parts = (counts, block.numbers, block.pieces, emptied, block.scales)
     return b"".join(part.tobytes() for part in (*parts, block.columns.sums, block.columns.values))
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """Posts whose vectors are added: a number in ascending order, its group and its weight each."""
+
+    numbers: Integers
+    of: Integers
+    weights: Floats
+    count: int
+
+    @classmethod
+    def sort(cls, numbers: Integers, of: Integers, weights: Floats, count: int) -> "Groups":
+        order = np.argsort(numbers, kind="stable")
+        return cls(numbers[order], of[order], weights[order], count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,18 +187,26 @@ class Block:
         best: Floats = np.maximum.reduceat(similarity, starts)
         return best
 
-    def similarities(self, query: Query, chosen: Integers) -> Floats:
-        """How similar the best piece of each post at these places is to each row of a query."""
-        pieces = self.pieces[chosen]
-        starts = (np.cumsum(self.pieces) - self.pieces)[chosen]
-        firsts = np.cumsum(pieces) - pieces
-        rows = np.repeat(starts - firsts, pieces) + np.arange(pieces.sum())
-        products = self.columns.rough_products(query, rows)
-        products *= self.scales[rows]
-        if len(rows) == len(chosen):
-            return products
-        best: Floats = np.maximum.reduceat(products, firsts, axis=1)
-        return best
+    def add_to(self, sums: Floats, totals: Floats, groups: "Groups") -> None:
+        """Adds the middles of the posts in each group, and their weights."""
+        chosen = np.flatnonzero(Numbers(groups.numbers).contains(self.numbers))
+        if not len(chosen):
+            return
+        firsts = np.searchsorted(groups.numbers, self.numbers[chosen])
+        counts = np.searchsorted(groups.numbers, self.numbers[chosen], "right") - firsts
+        entries, places = _ranges(firsts, counts), np.repeat(chosen, counts)
+        np.add.at(totals, groups.of[entries], groups.weights[entries])
+        pieces = self.pieces[places]
+        rows = _ranges((np.cumsum(self.pieces) - self.pieces)[places], pieces)
+        weights = np.repeat(groups.weights[entries] / pieces, pieces) * self.scales[rows]
+        each = np.repeat(groups.of[entries], pieces)
+        order = np.argsort(each, kind="stable")
+        rows, weights = rows[order], weights[order].astype(np.float32)
+        present, starts = np.unique(each[order], return_index=True)
+        for first in range(0, len(sums), _TOGETHER):
+            part = slice(first, first + _TOGETHER)
+            values = self.columns.values[part].take(rows, axis=1) * weights
+            sums[part, present] += np.add.reduceat(values, starts, axis=1)
 
     def rows_of(self, number: int) -> Floats | None:
         places = np.flatnonzero(self.numbers == number)
@@ -251,24 +273,13 @@ class Matrix:
             numbers, scores = numbers[is_valid], scores[is_valid]
         return Nearness(numbers, scores, floor)
 
-    def similarities(self, vectors: Floats, numbers: Integers) -> Floats:
-        """How similar posts are to each vector, one row per vector.
-
-        Not a number for a post without rows, and for a vector that is none. `numbers`: the posts,
-        in ascending order.
-        """
-        found = np.full((len(vectors), len(numbers)), np.nan, np.float32)
-        wanted, known = Numbers(numbers), np.flatnonzero(~np.isnan(vectors[:, 0]))
-        groups = [known[n : n + _TOGETHER] for n in range(0, len(known), _TOGETHER)]
-        queries = [Query.of(vectors[group]) for group in groups]
+    def sums(self, groups: "Groups", dimensions: int) -> tuple[Floats, Floats]:
+        """The sum of the vectors in each group as a row, and of the weights that have a vector."""
+        sums = np.zeros((dimensions, groups.count), np.float32)
+        totals = np.zeros(groups.count, np.float32)
         for block in self.blocks:
-            chosen = np.flatnonzero(wanted.contains(block.numbers))
-            places = np.searchsorted(numbers, block.numbers[chosen])
-            if not len(chosen):
-                continue
-            for group, query in zip(groups, queries, strict=True):
-                found[np.ix_(group, places)] = block.similarities(query, chosen)
-        return found
+            block.add_to(sums, totals, groups)
+        return np.ascontiguousarray(sums.T), totals
 
     def map_blocks(self, scan: Callable[[Block], T]) -> list[T]:
         """The results for all blocks, in their order."""
@@ -280,15 +291,6 @@ class Matrix:
         numbers = np.concatenate([np.zeros(0, np.int64), *(block.numbers for block in self.blocks)])
         numbers = np.sort(numbers[numbers != _REMOVED])
         return numbers[:: max(-(-len(numbers) // most), 1)]
-
-    def middles_of(self, numbers: Sequence[int], dimensions: int) -> Floats:
-        """One vector per post, between those of its pieces; not a number for a post without."""
-        middles = np.full((len(numbers), dimensions), np.nan, np.float32)
-        for middle, number in zip(middles, numbers, strict=True):
-            if (rows := self.rows_of(number)) is not None:
-                mean = rows.mean(axis=0)
-                middle[:] = mean / max(float(np.linalg.norm(mean)), 1e-12)
-        return middles
 
     def rows_of(self, number: int) -> Floats | None:
         found = (block.rows_of(number) for block in self.blocks)
@@ -345,6 +347,13 @@ class Numbers:
         if numbers.max(initial=0) > last:
             numbers = np.minimum(numbers, last)
         return self._table.take(numbers)
+
+
+def _ranges(starts: Integers, counts: Integers) -> Integers:
+    """The whole numbers from each start on, as many as its count, one after the other."""
+    before = np.cumsum(counts) - counts
+    found: Integers = np.repeat(starts - before, counts) + np.arange(counts.sum())
+    return found
 
 
 def _without_empty(blocks: Iterable[Block]) -> list[Block]:
