@@ -38,6 +38,12 @@ async def test_rules_are_listed_in_their_order(alice: Member) -> None:
         ({"actions": [{"do": "add_label"}]}, "label_name"),
         ({"actions": [{"do": "archive", "label_name": "x"}]}, "label_name"),
         ({"actions": [{"do": "explode"}]}, "do"),
+        ({"actions": [{"do": "send_to_webhook"}]}, "webhook_id"),
+        ({"actions": [{"do": "archive", "webhook_id": "x"}]}, "webhook_id"),
+        (
+            {"when": "nightly", "actions": [{"do": "send_to_webhook", "webhook_id": "x"}]},
+            "an action that changes the post too",
+        ),
         ({"actions": [{"do": "stop"}] * 6}, "actions"),
         ({"when": "never"}, "when"),
         ({"when": "arrives", "label_name": "x"}, "label_name"),

@@ -136,6 +136,9 @@ def _conditions(compiled: Compiled) -> list[Part]:
     undone: list[tuple[Part, ...]] = []
     for action in body.actions:
         label = compiled.label_of(action)
+        if action.do is Do.SEND and body.when is When.NIGHTLY:
+            # Only posts that it changes are sent.
+            continue
         if action.do in _DONE_ALREADY:
             done = _DONE_ALREADY[action.do]
             undone.append((msgspec.structs.replace(done, is_excluded=True),))

@@ -126,10 +126,10 @@ class _Done:
             self.stopped.update(found)
         self.touched |= outcome.posts
         self._labelled |= outcome.labelled
-        if outcome.posts:
-            count = len(outcome.posts)
+        if count := len(outcome.posts | outcome.sent):
             self.fired[rule.rule_id] = count
-            self.entries.append((rule.rule_id, LogEntry(rule.name, count, outcome.changes)))
+            entry = LogEntry(rule.name, count, outcome.changes, len(outcome.sent))
+            self.entries.append((rule.rule_id, entry))
 
 
 def _of(posts: Mapping[str, Sequence[str]], rule: Rule) -> Sequence[str]:

@@ -7,6 +7,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from bowerbird.library.access import plans
 from bowerbird.library.rules.rules import RuleResponse, Rules, shown
+from bowerbird.library.webhooks.webhooks import Webhooks, host_of
 from bowerbird.model.rules import Rule
 from bowerbird.requests import limits
 from bowerbird.requests.fields import about
@@ -122,6 +123,7 @@ class ShownRule(Struct, kw_only=True, omit_defaults=True):
 
 class RuleList(Struct, kw_only=True, omit_defaults=True):
     rules: list[Json]
+    webhooks: list[Json] = []
     truncated: bool = False
     advice: str = ""
 
@@ -129,7 +131,9 @@ class RuleList(Struct, kw_only=True, omit_defaults=True):
 LIST: Final = Tool(
     name="list_rules",
     title="List rules",
-    description="Lists the user's rules in the order in which they run, with how often they fired.",
+    description=(
+        "Lists the user's rules in their order, how often they fired, and webhooks for them."
+    ),
     returns=RuleList,
     hints=READS,
 )
@@ -166,20 +170,26 @@ DELETE: Final = Tool(
 TOOLS: Final = (LIST, CREATE, UPDATE, DELETE)
 
 
-def bind(rules: Rules, idempotency: Idempotency) -> list[BoundTool]:
-    return [_listing(rules), *_changing(rules, idempotency)]
+def bind(rules: Rules, webhooks: Webhooks, idempotency: Idempotency) -> list[BoundTool]:
+    return [_listing(rules, webhooks), *_changing(rules, idempotency)]
 
 
-def _listing(rules: Rules) -> BoundTool:
+def _listing(rules: Rules, webhooks: Webhooks) -> BoundTool:
     async def list_rules(call: ToolCall) -> ToolResult:
         reading.read(LIST, call, NoArguments)
+        hooks = await webhooks.all(call.account)
         found = [msgspec.to_builtins(_content(rule)) for rule in await rules.all(call.account)]
         fitted = response_size.fit(found, response_size.MAX_BYTES - response_size.OVERHEAD_BYTES)
         advice = "" if found else "There is no rule yet. create_rule creates one."
         if not fitted.is_all:
             advice = f"Only the first {len(fitted.records)} of {len(found)} rules fit."
         return ToolResult(
-            RuleList(rules=fitted.records, truncated=not fitted.is_complete, advice=advice)
+            RuleList(
+                rules=fitted.records,
+                webhooks=[{"webhook_id": one.id, "host": host_of(one.url)} for one in hooks],
+                truncated=not fitted.is_complete,
+                advice=advice,
+            )
         )
 
     return BoundTool(LIST, list_rules)

@@ -43,7 +43,9 @@ class Draft(Struct):
 
     def request(self) -> dict[str, Any]:
         actions = [
-            {"do": do, **({"label_name": label} if do in LABELLING else {})}
+            {"do": Do.SEND, "webhook_id": do[len(words.SEND) :]}
+            if do.startswith(words.SEND)
+            else {"do": do, **({"label_name": label} if do in LABELLING else {})}
             for do, label in self.actions
             if do
         ]
@@ -63,7 +65,7 @@ class RuleEditor:
         self._database = services.database
         self._rules = services.rules
         self._past = services.rule_past
-        self._labels = services.labels
+        self._webhooks = services.webhooks
         self._pages = pages
 
     def routes(self) -> list[PageRoute]:
@@ -131,6 +133,7 @@ class RuleEditor:
         problem: str = "",
     ) -> Reply:
         account = visit.signed_in.account
+        webhooks = words.webhook_names(await self._webhooks.all(account))
         return self._pages.show(
             visit,
             "rule_edit.html",
@@ -143,7 +146,7 @@ class RuleEditor:
             draft=draft,
             others=filters_of(draft.others),
             whens=[(one.value, *text) for one, text in words.WHEN.items()],
-            options=words.options(),
+            options=words.options(webhooks, [do for do, _ in draft.actions]),
             rows=[*draft.actions, ("", "")][:RULE_ACTIONS_MAX],
             preview=await self._preview(account, draft),
         )
@@ -177,7 +180,10 @@ def _draft_of(rule: Rule) -> Draft:
         label=body.label_name or "",
         q=body.query.get("q", ""),
         others=_others(rule),
-        actions=[(one.do.value, one.label_name or "") for one in body.actions],
+        actions=[
+            (words.SEND + one.webhook_id if one.webhook_id else one.do.value, one.label_name or "")
+            for one in body.actions
+        ],
     )
 
 

@@ -1,5 +1,6 @@
 """/rules: all rules in their order, what they did, and what the buttons on them do."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from bowerbird.assembly import Services
@@ -33,6 +34,7 @@ class RulePages:
     def __init__(self, services: Services, pages: VisitPages) -> None:
         self._database = services.database
         self._rules = services.rules
+        self._webhooks = services.webhooks
         self._pages = pages
 
     def routes(self) -> list[PageRoute]:
@@ -41,10 +43,11 @@ class RulePages:
     async def shown(self, visit: Visit) -> Reply:
         account, times = visit.signed_in.account, visit.times
         log = await self._rules.log(account)
+        names = words.webhook_names(await self._webhooks.all(account))
         return self._pages.show(
             visit,
             "rules.html",
-            rules=[_row(rule, times) for rule in await self._rules.all(account)],
+            rules=[_row(rule, times, names) for rule in await self._rules.all(account)],
             log=[
                 {"at": times.moment(one.at), "name": one.entry.name, "text": words.did(one.entry)}
                 for one in log[:_SHOWN]
@@ -80,12 +83,12 @@ class RulePages:
         )
 
 
-def _row(rule: Rule, times: Times) -> dict[str, Any]:
+def _row(rule: Rule, times: Times, webhooks: Mapping[str, str]) -> dict[str, Any]:
     return {
         "id": rule.rule_id,
         "name": rule.name,
         "url": f"{PATH}/{rule.rule_id}",
-        "says": words.sentence(rule.body),
+        "says": words.sentence(rule.body, webhooks),
         "is_on": rule.is_on,
         "notice": rule.notice,
         "fired": rule.fired,
