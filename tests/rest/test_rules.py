@@ -47,6 +47,7 @@ async def test_rules_are_listed_in_their_order(alice: Member) -> None:
         ({"actions": [{"do": "stop"}] * 6}, "actions"),
         ({"when": "never"}, "when"),
         ({"when": "arrives", "label_name": "x"}, "label_name"),
+        ({"when": "nightly", "near_label": "x"}, "near_label"),
         ({"query": {"q": "x" * 3_000}}, "q"),
         ({"query": {"vector_search_term": "nest"}}, "vector_search_term"),
         ({"query": {"posted_from": "soonish"}}, "posted_from"),

@@ -57,6 +57,8 @@ class Body(Struct, frozen=True, omit_defaults=True):
     query: Query = {}
     # Of `labelled`: only this label.
     label_name: str | None = None
+    # Only posts that this label is suggested for.
+    near_label: str | None = None
 
 
 class Rule(Struct, frozen=True):

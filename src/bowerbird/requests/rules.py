@@ -75,6 +75,14 @@ Trigger = Annotated[
     ),
 ]
 Label = Annotated[LabelName | None, about("With labelled: only for this label.", "recipes")]
+NearLabel = Annotated[
+    LabelName | None,
+    about(
+        "Only posts that this label of yours is suggested for: posts with it are near in meaning, "
+        "or by the author, or they have its name.",
+        "birds",
+    ),
+]
 Filters = Annotated[
     NewRuleQuery | None,
     about(
@@ -104,12 +112,13 @@ class NewRule(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     when: Trigger
     actions: Actions
     label_name: Label = None
+    near_label: NearLabel = None
     query: Filters = None
     position: Place = UNSET
     is_on: IsOn = True
 
     def __post_init__(self) -> None:
-        check_trigger(self.when, self.label_name)
+        check_trigger(self.when, self.label_name, self.near_label)
         check_sending(self.when, [one.do for one in self.actions])
 
 
@@ -120,6 +129,7 @@ class RuleChange(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     when: Trigger | UnsetType = UNSET
     actions: Actions | UnsetType = UNSET
     label_name: Label | UnsetType = UNSET
+    near_label: NearLabel | UnsetType = UNSET
     query: Filters | UnsetType = UNSET
     position: Place = UNSET
     is_on: IsOn | UnsetType = UNSET
@@ -131,6 +141,7 @@ class RulePreview(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     query: Filters = None
     when: Annotated[When | None, about("When the rule runs.", "labelled")] = None
     label_name: Label = None
+    near_label: NearLabel = None
 
 
 class RuleApplication(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -139,9 +150,11 @@ class RuleApplication(Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     expected_count: ExpectedCount = None
 
 
-def check_trigger(when: When, label_name: str | None) -> None:
+def check_trigger(when: When, label_name: str | None, near_label: str | None) -> None:
     if label_name is not None and when is not When.LABELLED:
         raise InvalidField("label_name", f"has no meaning for {when.value}")
+    if near_label is not None and when is When.NIGHTLY:
+        raise InvalidField("near_label", "is for posts that arrive, are labelled or saved again")
 
 
 def check_sending(when: When, actions: Sequence[Do]) -> None:

@@ -46,13 +46,14 @@ async def test_a_renamed_label_has_its_new_name_in_rules_and_the_old_one_after_t
         *(alice, about("add_label", "Seen"), about("remove_label", "birds")),
         when="labelled",
         label_name="Birds",
+        near_label="birds",
         query={"q": '-label:birds (folder:"BIRDS" OR birds)', "label": "Nests,Birds"},
     )
     await rule(alice, about("add_label", "Other"))
     renamed = await change(alice, "PATCH", f"labels/{number}", {"label_name": "Wild birds"})
 
     first, other = await listed(alice)
-    assert first["label_name"] == "Wild birds"
+    assert first["label_name"] == first["near_label"] == "Wild birds"
     assert first["actions"] == [about("add_label", "Seen"), about("remove_label", "Wild birds")]
     assert first["query"] == {
         "q": '-label:"Wild birds" (folder:"Wild birds" OR birds)',

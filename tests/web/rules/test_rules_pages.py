@@ -57,10 +57,12 @@ async def test_filters_that_a_program_has_set_stay(ann: Reader) -> None:
     made = await rule(ann.member, query={"author": "ada", "q": "nest"})
     path = f"/rules/{made['rule_id']}"
     assert "author <bdi>ada</bdi>" in await ann.page(path)
-    fields = {"when": "arrives", "q": "wall", "do0": "archive", "name": "N"}
+    fields = {"when": "arrives", "q": "wall", "near": "Walls", "do0": "archive", "name": "N"}
     await ann.person.send(path, path, do="save", **fields)
     [changed] = await listed(ann.member)
-    assert changed["query"] == {"author": "ada", "q": "wall"}
+    assert (changed["query"], changed["near_label"]) == ({"author": "ada", "q": "wall"}, "Walls")
+    assert 'name="near" value="Walls"' in await ann.page(path)
+    assert '<bdi class="name">Walls</bdi>' in await ann.page("/rules")
 
 
 async def test_the_form_offers_the_webhooks_of_the_account(ann: Reader) -> None:

@@ -146,6 +146,7 @@ def _renamed(rule: Rule, before: str, after: str) -> Rule:
         actions=_without_copies(actions) if actions != list(body.actions) else body.actions,
         query=_query(body.query, key, other, after),
         label_name=None if body.label_name is None else other(body.label_name),
+        near_label=None if body.near_label is None else other(body.near_label),
     )
     return rule if changed == body else msgspec.structs.replace(rule, body=changed)
 
@@ -214,7 +215,7 @@ def _needs(rule: Rule, name: str) -> bool:
     query = body.query
     named = [one.label_name for one in body.actions if one.do is Do.ADD_LABEL]
     names = query.get("label")
-    named += [body.label_name, query.get("tag"), *_names(names)]
+    named += [body.label_name, body.near_label, query.get("tag"), *_names(names)]
     if isinstance(names, str):
         # It may be one name with commas.
         named.append(names.strip())

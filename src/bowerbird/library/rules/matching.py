@@ -40,6 +40,8 @@ class Compiled(Struct, frozen=True):
     favourite: str
     # Whether a change of labels or flags can make a post match.
     is_moving: bool = True
+    # Of the posts of a turn, those that are near the label of the rule. None: it has none.
+    near: frozenset[str] | None = None
 
     def label_of(self, action: Action) -> str | None:
         """The label that an action is about."""

@@ -80,6 +80,8 @@ class RulePasses:
     ) -> list[str]:
         """The posts that a rule is for, by what the rules above have made of them."""
         sure, perhaps = done.left(compiled, chunk)
+        if compiled.near is not None:
+            perhaps = [one for one in perhaps if one in compiled.near]
         if not perhaps or chunk.span is None:
             return sure
         again = await self._matching.some(transaction, account, compiled, perhaps, chunk.span)

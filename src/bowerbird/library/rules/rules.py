@@ -43,6 +43,8 @@ class RuleResponse(Struct, frozen=True, kw_only=True):
     """When it runs."""
     label_name: str | None
     """With labelled: the label that it is about, or null for every label."""
+    near_label: str | None
+    """The label that posts must be near, or null."""
     query: Query
     """Filters of the list by name: the posts that it is for."""
     actions: Sequence[Action]
@@ -286,6 +288,7 @@ def shown(rule: Rule) -> RuleResponse:
         name=rule.name,
         when=rule.body.when,
         label_name=rule.body.label_name,
+        near_label=rule.body.near_label,
         query=rule.body.query,
         actions=rule.body.actions,
         position=rule.position,
@@ -329,6 +332,7 @@ def _body(request: NewRule) -> Body:
         actions=_actions(request.actions),
         query={} if request.query is None else sent(request.query),
         label_name=request.label_name,
+        near_label=request.near_label,
     )
 
 
@@ -348,9 +352,11 @@ def _changed(rule: Rule, request: RuleChange) -> Rule:
         changes["query"] = {} if request.query is None else sent(request.query)
     if request.label_name is not UNSET:
         changes["label_name"] = request.label_name
+    if request.near_label is not UNSET:
+        changes["near_label"] = request.near_label
     body = msgspec.structs.replace(rule.body, **changes)
     try:
-        check_trigger(body.when, body.label_name)
+        check_trigger(body.when, body.label_name, body.near_label)
         check_sending(body.when, [one.do for one in body.actions])
     except InvalidField as invalid:
         raise errors.invalid(invalid.field, invalid.problem) from None

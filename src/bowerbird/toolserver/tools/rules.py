@@ -16,6 +16,7 @@ from bowerbird.requests.rules import (
     IsOn,
     Label,
     Name,
+    NearLabel,
     NewRule,
     NewRuleQuery,
     Place,
@@ -50,12 +51,14 @@ Matches = Annotated[
 
 
 class CreateRuleArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    UNLISTED: ClassVar = ("idempotency_key",)
+    # There is little room for the list of tools.
+    UNLISTED: ClassVar = ("near_label", "idempotency_key")
 
     name: Name
     when: Trigger
     actions: Actions
     label_name: Label = None
+    near_label: NearLabel = None
     matches: Matches = None
     idempotency_key: writes.IdempotencyKey = None
 
@@ -69,6 +72,7 @@ class CreateRuleArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fiel
             when=self.when,
             actions=self.actions,
             label_name=self.label_name,
+            near_label=self.near_label,
             query=_query(self.matches),
         )
 
@@ -117,6 +121,7 @@ class ShownRule(Struct, kw_only=True, omit_defaults=True):
     is_on: bool
     fired: int
     label_name: str | None = None
+    near_label: str | None = None
     notice: str | None = None
     last_fired_at: str | None = None
 

@@ -53,6 +53,8 @@ def sentence(body: Body, webhooks: Mapping[str, str]) -> list[Part]:
         if name:
             found.append(("", f"{name} "))
         found.append(("code", value))
+    if body.near_label:
+        found += [("verb", " and is near "), ("name", body.near_label)]
     for place, action in enumerate(body.actions):
         found.append(("verb", " and " if place else ", "))
         found += _done(action, webhooks)
