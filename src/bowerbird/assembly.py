@@ -35,6 +35,7 @@ from bowerbird.library.labels.suggestions import LabelSuggestions
 from bowerbird.library.links.reading import LinkReading
 from bowerbird.library.media.kept import KeptImages
 from bowerbird.library.media.preferences import MediaPreferences
+from bowerbird.library.rules.nearness import RuleNearness
 from bowerbird.library.rules.past import RulePast
 from bowerbird.library.rules.rules import Rules
 from bowerbird.library.sharing.shared_lists import SharedLists
@@ -94,7 +95,11 @@ class Services:
         self.views = Views(database, self.bookmarks, clock)
         self.bulk = bulk_requests(database, clock, self.views, meaning, wake_worker)
         self.rules = Rules(database, clock)
-        self.rule_past = RulePast(database, clock, self.views, meaning, wake_worker)
+        self.rule_past = RulePast(
+            *(database, clock, self.views, meaning),
+            near=RuleNearness(self.suggestions.of_posts, meaning, clock),
+            wake=wake_worker,
+        )
         self.digests = Digests(database, clock, can_mail=Mailer(settings).is_ready)
         self.kept_images = KeptImages(database, files)
         self.media_preferences = MediaPreferences(database, clock, settings)

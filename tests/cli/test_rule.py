@@ -33,6 +33,21 @@ def test_rules_are_brought_in_listed_and_switched(empty: Library, tmp_path: Path
     assert empty.value("SELECT count(*) FROM rule WHERE is_on") == 1
 
 
+def test_a_rule_that_sends_to_a_webhook_of_another_account_waits_for_a_choice(
+    empty: Library, tmp_path: Path
+) -> None:
+    empty.run("account", "create", EMAIL)
+    file = tmp_path / "account.json"
+    send = {"do": "send_to_webhook", "webhook_id": "5f0c9a7be01d4c3389aa01bc"}
+    file.write_text(json.dumps({"rules": [{**RULE, "actions": [send]}, RULE]}))
+
+    assert empty.run("rule", "import", EMAIL, str(file)).text == "Added 2 rules.\n"
+    listed = json.loads(empty.run("rule", "list", EMAIL, "--json").out)
+    assert [one["is_on"] for one in listed] == [False, True]
+    assert "choose the webhook" in listed[0]["notice"]
+    assert "there is no webhook" in empty.run("rule", "on", EMAIL, listed[0]["id"]).text
+
+
 def test_a_file_without_rules_is_refused(empty: Library, tmp_path: Path) -> None:
     empty.run("account", "create", EMAIL)
     for text in ("", "[]", '{"rules": 3}'):

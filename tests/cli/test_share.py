@@ -1,10 +1,11 @@
 """`bowerbird share`: the operator lists what is shared, stops it and allows it again."""
 
 import json
+from pathlib import Path
 
 import pytest
 
-from tests.cli.libraries import EMAIL, Library
+from tests.cli.libraries import EMAIL, Library, post
 
 pytestmark = pytest.mark.both
 
@@ -14,6 +15,12 @@ INSERT INTO share (share_id, account_id, address, audience, kind, target, is_on,
 SELECT '{id}', account_id, '{address}', '{audience}', 'label', '1', TRUE, FALSE, 0,
        '{{"title": "Nests"}}', 1, {at}, {at}
   FROM person
+"""
+# The label of the first account, and a view that it has shared.
+LABEL = """
+UPDATE share SET target = (
+    SELECT min(l.label_id) FROM label AS l JOIN share AS s ON s.account_id = l.account_id
+)
 """
 
 
@@ -46,6 +53,43 @@ def test_a_share_is_stopped_and_allowed_again(library: Library) -> None:
     assert "The share aa is stopped." in stopped.text
     assert [row["state"] for row in during] == ["open", "stopped"]
     assert [row["state"] for row in after] == ["open", "open"]
+
+
+def test_what_an_account_shares_moves_to_another_switched_off(
+    library: Library, tmp_path: Path
+) -> None:
+    # The label of both.
+    tagged = json.loads(post(7)) | {"tags": ["nests"]}
+    posts, whole = tmp_path / "posts.jsonl", tmp_path / "whole.json"
+    posts.write_text(json.dumps(tagged))
+    library.run("account", "create", "other@example.com")
+    for email in (EMAIL, "other@example.com"):
+        assert library.run("import", email, posts).code == 0
+    library.sql(LABEL)
+    library.sql("UPDATE share SET kind = 'view', target = 'lost' WHERE share_id = 'bb'")
+    assert library.run("account", "export", EMAIL, whole).code == 0
+
+    moved = library.run("share", "import", "other@example.com", whole)
+
+    # The view is not there.
+    assert moved.text == "Added 1 of 2 shares, switched off.\n"
+    listed = json.loads(library.run("share", "list", "--json").out)
+    new = [row for row in listed if row["id"] not in ("aa", "bb")]
+    # The name is that of the other account.
+    assert {(row["state"], row["path"], row["title"]) for row in new} == {
+        ("closed", "secret", "Nests")
+    }
+    addresses = [row[0] for row in library.sql("SELECT address FROM share")]
+    assert len(set(addresses)) == 3
+
+
+def test_a_file_without_shares_is_refused(library: Library, tmp_path: Path) -> None:
+    file = tmp_path / "account.json"
+    for text in ("", "[]", '{"shares": 3}', '{"labels": [], "shares": [{"kind": "x"}]}'):
+        file.write_text(text)
+        refused = library.run("share", "import", EMAIL, file)
+        assert refused.code == 1
+        assert "has no shares of an account." in refused.text
 
 
 @pytest.mark.parametrize("share_id", ["cc", "a-b", "é"])

@@ -9,8 +9,11 @@ import sys
 
 from bowerbird.cli.context import opened_library, settings_from_environment
 from bowerbird.clock import system_clock
+from bowerbird.library.labels.suggestions import LabelSuggestions
 from bowerbird.library.rules import triggers
+from bowerbird.library.rules.nearness import RuleNearness
 from bowerbird.library.rules.running import RuleRuns
+from bowerbird.library.vectors.semantic_search import SemanticSearch
 from tests.crash import killing
 
 
@@ -20,7 +23,10 @@ async def run(report: killing.Report) -> None:
 
     triggers.POSTS_PER_TURN = 20  # type: ignore[misc]
     async with opened_library(settings_from_environment()) as opened:
-        runs = RuleRuns(opened.database, system_clock)
+        meaning = SemanticSearch(opened.database)
+        suggest = LabelSuggestions(opened.database, meaning).of_posts
+        near = RuleNearness(suggest, meaning, system_clock)
+        runs = RuleRuns(opened.database, system_clock, near)
         while due := await runs.due_accounts(0):
             await runs.run(due[0], progress)
 

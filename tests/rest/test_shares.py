@@ -144,6 +144,16 @@ async def test_deleting_a_share_ends_it_at_once(cast: Service) -> None:
     assert (await cast.alice.get(f"/v1/shares/{share['id']}")).status_code == 404
 
 
+async def test_a_share_can_be_created_switched_off(cast: Service) -> None:
+    await cast.alice.save(tags=["birds"])
+    share = await created(cast.alice, label_name="birds", is_on=False)
+
+    assert share["state"] == "off"
+    assert (await cast.nobody.get(path_of(share))).status_code == 404
+    await change(cast.alice, share["id"], is_on=True)
+    assert (await cast.nobody.get(path_of(share))).status_code == 200
+
+
 @pytest.mark.both
 async def test_deleting_a_label_ends_its_sharing(cast: Service) -> None:
     await cast.alice.save(tags=["birds"])

@@ -2,9 +2,12 @@
 
 from typing import Any
 
+from bowerbird.library.labels.suggestions import LabelSuggestions
+from bowerbird.library.rules.nearness import RuleNearness
 from bowerbird.library.rules.running import RuleRuns
+from bowerbird.library.vectors.semantic_search import SemanticSearch
 from tests.support import writing
-from tests.support.models import ignore
+from tests.support.models import MODELS, ignore
 from tests.support.service import Member
 
 ADD: dict[str, Any] = {"do": "add_label", "label_name": "Birds"}
@@ -19,7 +22,10 @@ async def rule(member: Member, *actions: dict[str, Any], **fields: Any) -> dict[
 
 
 async def run(member: Member) -> None:
-    await RuleRuns(member.database, member.clock).run(member.account_id, ignore)
+    meaning = SemanticSearch(member.database, MODELS)
+    suggest = LabelSuggestions(member.database, meaning).of_posts
+    near = RuleNearness(suggest, meaning, member.clock)
+    await RuleRuns(member.database, member.clock, near).run(member.account_id, ignore)
 
 
 async def listed(member: Member) -> list[dict[str, Any]]:

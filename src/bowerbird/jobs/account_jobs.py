@@ -18,11 +18,14 @@ from bowerbird.library.access import plans
 from bowerbird.library.accounts.accounts import AccountDeletion
 from bowerbird.library.bulk.changes import BulkChanges
 from bowerbird.library.connections.syncing import Sync
+from bowerbird.library.labels.suggestions import LabelSuggestions
 from bowerbird.library.links.reading import LinkReading
 from bowerbird.library.media.keeping import Keeping
+from bowerbird.library.rules.nearness import RuleNearness
 from bowerbird.library.rules.running import RuleRuns
 from bowerbird.library.upkeep.corrections import Dating, PostLanguages, PostTraits, Reindexing
 from bowerbird.library.vectors.builds import VectorBuilds
+from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.library.vectors.sweeps import BUILD_EVERY_S, JOB, REMOVE_EVERY_S, VectorSweeps
 from bowerbird.library.webhooks.delivering import Delivering
 from bowerbird.model import bulk, connections, links, media, rules, webhooks
@@ -188,8 +191,11 @@ class SourceJobs(AccountJobs):
 class RuleJobs(AccountJobs):
     """Runs the rules of accounts on what has happened to their libraries."""
 
-    def __init__(self, database: Database, clock: Clock, turn_s: float = TURN_S) -> None:
-        runs = RuleRuns(database, clock)
+    def __init__(
+        self, database: Database, clock: Clock, meaning: SemanticSearch, turn_s: float = TURN_S
+    ) -> None:
+        suggestions = LabelSuggestions(database, meaning)
+        runs = RuleRuns(database, clock, RuleNearness(suggestions.of_posts, meaning, clock))
         super().__init__(
             *(database, clock, rules.KIND, RULES, turn_s), due_accounts=runs.due_accounts
         )

@@ -81,7 +81,7 @@ def build_worker(
         MediaJobs(database, Keeping(database, files, clock, settings), clock),
         SourceJobs(database, Sync(database, clock, settings), clock),
         LinkJobs(database, LinkReading(database, clock, settings), clock),
-        RuleJobs(database, clock),
+        RuleJobs(database, clock, searching.meaning),
         WebhookJobs(database, Delivering(database, clock, settings), clock),
         ReindexJobs(database, clock),
     )

@@ -101,6 +101,8 @@ class ChangedLabel(Struct, frozen=True):
     into_id: int | None = None
     # Merging: whether it was the favourite label, which that one is then.
     was_favourite: bool = False
+    # Deleting and merging: the rules that were switched off, or that have the other name.
+    rule_ids: Sequence[str] = ()
     # Undoing: the label that its posts get back, if another label has its name by now.
     now_id: int | None = None
     color: str | None = None

@@ -79,8 +79,10 @@ _FLAGS: Final = {
     PostField.ARCHIVED: (EventType.POST_UNARCHIVED, EventType.POST_ARCHIVED),
     PostField.TRASHED: (EventType.POST_RESTORED, EventType.POST_DELETED),
 }
-_INSERTED_OR_GONE: Final = frozenset(
+# These leave a post of the library as it was, or it has just been inserted.
+_NOT_CHANGING: Final = frozenset(
     (
+        EventType.POST_SENT,
         EventType.POST_CREATED,
         EventType.POST_RESTORED,
         EventType.POST_DELETED,
@@ -124,8 +126,8 @@ def of_contents(changed: Mapping[str, Sequence[str]]) -> list[Happening]:
 
 
 def changed_posts(happened: Iterable[Happening]) -> list[str]:
-    """The posts of the library that were changed, but for those that have just been inserted."""
-    ids = [one.post_ids for one in happened if one.type not in _INSERTED_OR_GONE]
+    """The posts of the library that were changed."""
+    ids = [one.post_ids for one in happened if one.type not in _NOT_CHANGING]
     return list(dict.fromkeys(chain.from_iterable(ids)))
 
 

@@ -23,10 +23,7 @@ class When(StrEnum):
 
 
 class Do(StrEnum):
-    """What a rule does. A further action is a member here and a step in `library/rules/applying`.
-
-    Sending posts to a webhook belongs here too.
-    """
+    """What a rule does. A further action is a member here and a step in library/rules/applying."""
 
     ADD_LABEL = "add_label"
     REMOVE_LABEL = "remove_label"
@@ -34,10 +31,13 @@ class Do(StrEnum):
     MARK_READ = "mark_read"
     ARCHIVE = "archive"
     TRASH = "trash"
+    SEND = "send_to_webhook"
     STOP = "stop"
 
 
 LABELLING: Final = frozenset({Do.ADD_LABEL, Do.REMOVE_LABEL})
+CHANGING: Final = frozenset(Do) - {Do.SEND, Do.STOP}
+"""The actions that change posts."""
 
 
 class Action(Struct, frozen=True, omit_defaults=True):
@@ -45,6 +45,8 @@ class Action(Struct, frozen=True, omit_defaults=True):
     """What to do. star adds the favourite label; stop leaves the post to no further rule."""
     label_name: str | None = None
     """The label of add_label or remove_label."""
+    webhook_id: str | None = None
+    """The webhook of send_to_webhook."""
 
 
 class Body(Struct, frozen=True, omit_defaults=True):
@@ -55,6 +57,8 @@ class Body(Struct, frozen=True, omit_defaults=True):
     query: Query = {}
     # Of `labelled`: only this label.
     label_name: str | None = None
+    # Only posts that this label is suggested for.
+    near_label: str | None = None
 
 
 class Rule(Struct, frozen=True):
@@ -67,7 +71,7 @@ class Rule(Struct, frozen=True):
     since: int
     created_at: int
     updated_at: int
-    # How many posts it has changed.
+    # How many posts it has changed or sent.
     fired: int = 0
     last_fired_at: int | None = None
     # Since it last worked.
@@ -77,6 +81,11 @@ class Rule(Struct, frozen=True):
 
     def does(self, action: Do) -> bool:
         return any(one.do is action for one in self.body.actions)
+
+    @property
+    def webhook_ids(self) -> list[str]:
+        """The webhooks that it sends posts to."""
+        return [one.webhook_id for one in self.body.actions if one.webhook_id is not None]
 
 
 class RuleState(Struct, frozen=True):
@@ -107,6 +116,8 @@ class LogEntry(Struct, frozen=True, omit_defaults=True):
     name: str
     posts: int = 0
     changes: Sequence[Applied] = ()
+    # How many posts it has sent to webhooks.
+    sent: int = 0
     problem: str = ""
     # Whether a person has applied it to the posts that were there.
     is_of_past: bool = False

@@ -1,10 +1,11 @@
 """Requests that read, create and change rules."""
 
+from collections.abc import Sequence
 from typing import Annotated, ClassVar, Final
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from bowerbird.model.rules import LABELLING, Do, When
+from bowerbird.model.rules import CHANGING, LABELLING, Do, When
 from bowerbird.requests import limits
 from bowerbird.requests.bulk import ExpectedCount
 from bowerbird.requests.fields import InvalidField, LabelName, ViewName, about
@@ -27,19 +28,40 @@ class NewAction(Struct, frozen=True, forbid_unknown_fields=True):
     do: Annotated[
         Do,
         about(
-            "What to do. star adds the favourite label; stop leaves the post to no further rule.",
+            "What to do. star adds the favourite label; send_to_webhook sends the post to a "
+            "webhook; stop leaves it to no further rule.",
             "add_label",
-            argument={"type": "string"},
+            argument={
+                "type": "string",
+                "description": "star adds the favourite label; stop: no further rule.",
+            },
         ),
     ]
     label_name: Annotated[
-        LabelName | None, about("The label that add_label or remove_label changes.", "birds")
+        LabelName | None,
+        about(
+            "The label that add_label or remove_label changes.",
+            "birds",
+            argument={"description": "Of add_label or remove_label."},
+        ),
+    ] = None
+    webhook_id: Annotated[
+        Annotated[str, Meta(min_length=1, max_length=limits.SENT_SLUG_MAX)] | None,
+        about(
+            "The webhook that send_to_webhook sends to.",
+            "5f0c9a7be01d4c3389aa01bc",
+            argument={"description": "Of send_to_webhook."},
+        ),
     ] = None
 
     def __post_init__(self) -> None:
-        if (self.do in LABELLING) != (self.label_name is not None):
-            problem = "is required" if self.do in LABELLING else "has no meaning"
-            raise InvalidField("label_name", f"{problem} for {self.do.value}")
+        self._check("label_name", is_needed=self.do in LABELLING)
+        self._check("webhook_id", is_needed=self.do is Do.SEND)
+
+    def _check(self, name: str, *, is_needed: bool) -> None:
+        if is_needed != (getattr(self, name) is not None):
+            problem = "is required" if is_needed else "has no meaning"
+            raise InvalidField(name, f"{problem} for {self.do.value}")
 
 
 Name = Annotated[ViewName, about("The rule's name for people.", "Birds")]
@@ -53,6 +75,14 @@ Trigger = Annotated[
     ),
 ]
 Label = Annotated[LabelName | None, about("With labelled: only for this label.", "recipes")]
+NearLabel = Annotated[
+    LabelName | None,
+    about(
+        "Only posts that this label of yours is suggested for: posts with it are near in meaning, "
+        "or by the author, or they have its name.",
+        "birds",
+    ),
+]
 Filters = Annotated[
     NewRuleQuery | None,
     about(
@@ -67,7 +97,10 @@ Actions = Annotated[
 ]
 Place = Annotated[
     Annotated[int, Meta(ge=1, le=limits.RULES_MAX)] | UnsetType,
-    about("Place in the order in which rules run, from 1. A larger number is the last."),
+    about(
+        "Place in the order in which rules run, from 1. A larger number is the last.",
+        argument={"description": "Place in the order, from 1."},
+    ),
 ]
 IsOn = Annotated[bool, about("Whether it runs. Default: true.")]
 
@@ -79,12 +112,14 @@ class NewRule(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     when: Trigger
     actions: Actions
     label_name: Label = None
+    near_label: NearLabel = None
     query: Filters = None
     position: Place = UNSET
     is_on: IsOn = True
 
     def __post_init__(self) -> None:
-        check_trigger(self.when, self.label_name)
+        check_trigger(self.when, self.label_name, self.near_label)
+        check_sending(self.when, [one.do for one in self.actions])
 
 
 class RuleChange(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -94,6 +129,7 @@ class RuleChange(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     when: Trigger | UnsetType = UNSET
     actions: Actions | UnsetType = UNSET
     label_name: Label | UnsetType = UNSET
+    near_label: NearLabel | UnsetType = UNSET
     query: Filters | UnsetType = UNSET
     position: Place = UNSET
     is_on: IsOn | UnsetType = UNSET
@@ -105,6 +141,7 @@ class RulePreview(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     query: Filters = None
     when: Annotated[When | None, about("When the rule runs.", "labelled")] = None
     label_name: Label = None
+    near_label: NearLabel = None
 
 
 class RuleApplication(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -113,9 +150,18 @@ class RuleApplication(Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     expected_count: ExpectedCount = None
 
 
-def check_trigger(when: When, label_name: str | None) -> None:
+def check_trigger(when: When, label_name: str | None, near_label: str | None) -> None:
     if label_name is not None and when is not When.LABELLED:
         raise InvalidField("label_name", f"has no meaning for {when.value}")
+    if near_label is not None and when is When.NIGHTLY:
+        raise InvalidField("near_label", "is for posts that arrive, are labelled or saved again")
+
+
+def check_sending(when: When, actions: Sequence[Do]) -> None:
+    """A post must not be sent again every night."""
+    if when is When.NIGHTLY and Do.SEND in actions and CHANGING.isdisjoint(actions):
+        problem = "with nightly, send_to_webhook needs an action that changes the post too"
+        raise InvalidField("actions", problem)
 
 
 FLAGS: Final = RuleQuery.DEFAULTS

@@ -85,6 +85,7 @@ class NewShare(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     notes: Notes = False
     hides_gone: HidesGone = True
     is_indexed: IsIndexed = False
+    is_on: Annotated[bool, about("Whether it can be opened at once. Default: true.")] = True
 
     def __post_init__(self) -> None:
         if sum(each is not None for each in (self.label_name, self.view, self.list)) != 1:

@@ -155,7 +155,12 @@ def past_routes(past: RulePast, writes: Writes, wake: Callable[[], None]) -> lis
         async def prepare(call: Call, request: RulePreview) -> None:
             query = {} if request.query is None else sent(request.query)
             found.append(
-                await _result(past.preview(call.account, query, request.when, request.label_name))
+                await _result(
+                    past.preview(
+                        *(call.account, query, request.when, request.label_name),
+                        request.near_label,
+                    )
+                )
             )
 
         async def effect(*_: object) -> Reply:

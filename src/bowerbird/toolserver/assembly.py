@@ -93,7 +93,7 @@ def bind(services: Services) -> list[BoundTool]:
         *suggesting.bind(services.suggestions),
         *label_edits.bind(services.labels, calls),
         *views.bind(services.views, services.bookmarks, services.idempotency),
-        *rules.bind(services.rules, services.idempotency),
+        *rules.bind(services.rules, services.webhooks, services.idempotency),
         *exports.bind(
             services.exports,
             services.bookmarks,

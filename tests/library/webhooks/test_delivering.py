@@ -6,12 +6,9 @@ import pytest
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 from bowerbird.clock import system_clock
-from bowerbird.library.webhooks.webhooks import Webhooks
 from bowerbird.model import instants
 from bowerbird.model.events import EventType
-from bowerbird.storage.database import Transaction
-from bowerbird.storage.libraries import LibraryStore
-from tests.support import waiting, writing
+from tests.support import ruling, waiting, writing
 from tests.support.hooks import Post
 from tests.support.service import Service
 
@@ -311,15 +308,9 @@ async def test_only_the_last_hundred_messages_are_kept(post: Post) -> None:
 async def test_a_rule_can_send_posts_to_one_webhook(post: Post) -> None:
     chosen = await post.add("/chosen", events=["post.deleted"])
     await post.add("/other")
-    saved = (await post.member.save())["post_id"]
-    webhooks = Webhooks(post.member.database, post.member.clock, post.settings)
-    account = await post.member.account()
-
-    async def work(transaction: Transaction) -> None:
-        await LibraryStore(post.member.database).lock(transaction, account.account_id)
-        await webhooks.send_posts(transaction, account, chosen["id"], [saved])
-
-    await post.member.database.write(work)
+    await ruling.rule(post.member, {"do": "send_to_webhook", "webhook_id": chosen["id"]})
+    await post.member.save()
+    await ruling.run(post.member)
     await post.deliver()
 
     assert post.receiver.types("/chosen") == [EventType.POST_SENT]

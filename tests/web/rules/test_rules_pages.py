@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from tests.support import writing
 from tests.support.ruling import listed, rule, run
 from tests.web.house import Reader, signed_in
 
@@ -56,10 +57,28 @@ async def test_filters_that_a_program_has_set_stay(ann: Reader) -> None:
     made = await rule(ann.member, query={"author": "ada", "q": "nest"})
     path = f"/rules/{made['rule_id']}"
     assert "author <bdi>ada</bdi>" in await ann.page(path)
-    fields = {"when": "arrives", "q": "wall", "do0": "archive", "name": "N"}
+    fields = {"when": "arrives", "q": "wall", "near": "Walls", "do0": "archive", "name": "N"}
     await ann.person.send(path, path, do="save", **fields)
     [changed] = await listed(ann.member)
-    assert changed["query"] == {"author": "ada", "q": "wall"}
+    assert (changed["query"], changed["near_label"]) == ({"author": "ada", "q": "wall"}, "Walls")
+    assert 'name="near" value="Walls"' in await ann.page(path)
+    assert '<bdi class="name">Walls</bdi>' in await ann.page("/rules")
+
+
+async def test_the_form_offers_the_webhooks_of_the_account(ann: Reader) -> None:
+    url = {"url": "https://hooks.example.com/secret"}
+    created = await writing.send(ann.member, "POST", "/v1/webhooks", url)
+    option = f"send:{created.json()['data']['id']}"
+    fields = {"when": "arrives", "do0": option, "name": "Out"}
+    await ann.person.send("/rules/new", "/rules/new", do="save", **fields)
+
+    [made] = await listed(ann.member)
+    assert '<bdi class="name">hooks.example.com</bdi>' in await ann.page("/rules")
+    assert f'value="{option}" selected' in await ann.page(f"/rules/{made['rule_id']}")
+    await writing.send(ann.member, "DELETE", f"/v1/webhooks/{option.partition(':')[2]}")
+    form = await ann.page(f"/rules/{made['rule_id']}")
+    assert "Send it to a webhook that was deleted" in form
+    assert "the webhook that it sends posts to was deleted" in await ann.page("/rules")
 
 
 async def test_a_mistake_is_said_above_the_form_with_what_was_typed(ann: Reader) -> None:

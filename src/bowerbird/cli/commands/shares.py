@@ -1,15 +1,23 @@
-"""`share`: lists what all accounts share, and stops it."""
+"""`share`: lists what all accounts share, stops it, and brings in what another account shares."""
 
-from collections.abc import Sequence
-from typing import Final
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
 
 import click
+import msgspec
 
 from bowerbird.cli.context import LibraryContext, with_library
 from bowerbird.cli.output import Column, json_option, moment_column, print_listing
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.sharing.overview import ShareOverview
-from bowerbird.library.sharing.shares import PATH
-from bowerbird.model.shares import Audience, Share
+from bowerbird.library.sharing.shares import PATH, Shares
+from bowerbird.library.views.views import Views
+from bowerbird.model.shares import Audience, Choices, Share, Shared
+from bowerbird.requests import decoding
+from bowerbird.requests.shares import NewShare
 
 _COLUMNS: Final[Sequence[Column[tuple[Share, str]]]] = (
     Column("id", "Id", lambda row: row[0].share_id),
@@ -27,11 +35,14 @@ _COLUMNS: Final[Sequence[Column[tuple[Share, str]]]] = (
     Column("title", "Title", lambda row: row[0].choices.title),
     moment_column("created_at", "Created (UTC)", lambda row: row[0].created_at),
 )
+# Of an exported share, besides what it shows.
+_FIELDS: Final = ("audience", "name", "ends_at", *Choices.__struct_fields__)
+_SHOWN: Final = {Shared.LABEL: "label_name", Shared.VIEW: "view", Shared.LIST: "list"}
 
 
 @click.group()
 def share() -> None:
-    """List what accounts share, and stop it."""
+    """List what accounts share, stop it, and bring in what a downloaded account shares."""
 
 
 @share.command("list")
@@ -78,3 +89,50 @@ def allow(share_id: str) -> None:
         lambda opened: ShareOverview(opened.database, opened.clock).stop(share_id, is_stopped=False)
     )
     click.echo(f"The share {share_id} is allowed again.")
+
+
+@share.command("import")
+@click.argument("email")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+def bring_in(email: str, file: Path) -> None:
+    r"""Add what a downloaded account shares, which is a JSON file. All of it is switched off.
+
+    Secret addresses are new. Import the posts and labels first: what shows a label or a Smart View
+    that the account does not have is left out.
+
+    \b
+    Example:
+      bowerbird share import you@example.com account.json
+    """
+
+    async def work(opened: LibraryContext) -> tuple[int, int]:
+        account, found = await opened.account(email), _shares_in(file)
+        settings = opened.settings
+        shares = Shares(
+            opened.database,
+            Views(opened.database, Bookmarks(opened.database), opened.clock),
+            opened.clock,
+            settings.site_origin,
+            is_allowed=settings.sharing == "on",
+        )
+        return await shares.bring_in(account, found), len(found)
+
+    added, count = with_library(work)
+    click.echo(f"Added {added} of {count} shares, switched off.", err=True)
+
+
+def _shares_in(file: Path) -> list[NewShare]:
+    try:
+        account = json.loads(file.read_bytes())
+        labels = {one["id"]: one["label_name"] for one in account["labels"]}
+        return [_new(one, labels) for one in account["shares"]]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise Refusal(Code.INVALID_REQUEST, f"{file} has no shares of an account.") from None
+
+
+def _new(one: Mapping[str, Any], labels: Mapping[str, str]) -> NewShare:
+    kind, target = Shared(one["kind"]), one["target"]
+    fields = {name: one[name] for name in _FIELDS if name in one}
+    # The label of an exported share may have been deleted since.
+    shown = labels.get(target, target) if kind is Shared.LABEL else target
+    return decoding.decode(msgspec.json.encode({**fields, _SHOWN[kind]: shown}), NewShare)

@@ -22,6 +22,7 @@ from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bookmarks.writing.changeset import Changesets
 from bowerbird.library.bookmarks.writing.kept_changes import KeptChanges, ended, new_change
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames, Position
+from bowerbird.library.bulk.rule_references import RuleReferences
 from bowerbird.library.bulk.turn import BulkAhead, BulkTurns
 from bowerbird.library.bulk.undoing import BulkUndo
 from bowerbird.model.accounts import Account, ActivityKind
@@ -90,6 +91,7 @@ class BulkChanges:
         self._undo = BulkUndo(database, clock)
         self._renaming = LabelRenaming(database, clock)
         self._ahead = BulkAhead(database, clock)
+        self._rules = RuleReferences(database, clock)
         self._activity = Activity(database, clock)
 
     async def prepare(self, account: Account, change: NewChange) -> None:
@@ -139,6 +141,12 @@ class BulkChanges:
                 transaction, account.account_id, label.name, into.name
             )
             kept = msgspec.structs.replace(kept, into_id=into.label_id, was_favourite=was_favourite)
+        kept = msgspec.structs.replace(
+            kept,
+            rule_ids=await self._rules.label_deleted(transaction, account.account_id, label.name)
+            if into is None
+            else await self._rules.rename(transaction, account.account_id, label.name, into.name),
+        )
         action = BulkAction.DELETE_LABEL if into_id is None else BulkAction.MERGE_LABELS
         row = self._new(number, action, kept, label.bookmark_count)
         await self._store.insert(transaction, account.account_id, row)
@@ -167,7 +175,7 @@ class BulkChanges:
         # What is left of a change that is still working is not done any more.
         await self._store.delete_parts(transaction, account.account_id, row.number)
         labels = [msgspec.structs.replace(one, is_begun=False) for one in row.labels]
-        if row.label is not None and row.label.was_favourite:
+        if row.label is not None:
             await self._unfollow(transaction, account.account_id, row.label)
         row = msgspec.structs.replace(
             row, state=BulkState.UNDOING, labels=labels, finished_at=None, job_id=""
@@ -177,11 +185,20 @@ class BulkChanges:
     async def _unfollow(
         self, transaction: Transaction, account_id: int, label: ChangedLabel
     ) -> None:
-        """Makes a merged label the favourite again, unless another one was chosen since."""
-        assert label.into_id is not None
+        """Gives rules their label again, and makes it the favourite if no other was chosen."""
+        if label.into_id is None:
+            if label.rule_ids:
+                await self._rules.switch_on(transaction, account_id, label.rule_ids)
+            return
         into = await self._labels.by_id(transaction, account_id, label.into_id)
-        if into is not None:
+        if into is None:
+            return
+        if label.was_favourite:
             await self._accounts.follow_label(transaction, account_id, into.name, label.name)
+        if label.rule_ids:
+            await self._rules.rename(
+                transaction, account_id, into.name, label.name, only=label.rule_ids
+            )
 
     async def prepare_undo(self, account: Account, change_id: str) -> None:
         """Does what would delay others within the transaction of the undo."""
@@ -377,6 +394,7 @@ class LabelRenaming:
         self._libraries = LibraryStore(database)
         self._labels = LabelStore(database)
         self._accounts = AccountStore(database)
+        self._rules = RuleReferences(database, clock)
         self._store = BulkStore(database)
         self._clock = clock
 
@@ -415,6 +433,7 @@ class LabelRenaming:
         renamed = msgspec.structs.replace(label, name=after, name_key=key, former_name=label.name)
         await self._labels.update(transaction, library, renamed)
         await self._accounts.follow_label(transaction, account_id, before, after)
+        await self._rules.rename(transaction, account_id, before, after)
         return True
 
 

@@ -110,19 +110,22 @@ class BulkSelection:
                 f"One change can have {limits.CHANGE_POSTS_MAX:,} posts, and "
                 f"{len(post_ids):,} match. Narrow the filters.",
             )
-        expected = request.expected_count
-        if expected is not None and len(post_ids) != expected:
-            raise Refusal(
-                Code.COUNT_MISMATCH,
-                f"expected_count is {expected:,}, but {len(post_ids):,} posts match. Nothing "
-                f"was changed.{_elsewhere(left_out)}",
-            )
+        self.check_count(request.expected_count, len(post_ids), left_out)
         parts = await asyncio.to_thread(packed_parts, post_ids)
         found = frozenset(post_ids) if request.post_ids else frozenset()
         not_found = [one for one in request.post_ids or () if one not in found]
         return Chosen(
             parts, len(post_ids), post_ids[:_EXAMPLES], version, not_found, left_out, words
         )
+
+    def check_count(self, expected: int | None, count: int, left_out: int = 0) -> None:
+        """Refuses a change of another number of posts than somebody expects."""
+        if expected is not None and count != expected:
+            raise Refusal(
+                Code.COUNT_MISMATCH,
+                f"expected_count is {expected:,}, but {count:,} posts match. Nothing was changed."
+                f"{_elsewhere(left_out)}",
+            )
 
     async def is_current(self, transaction: Transaction, account: Account, chosen: Chosen) -> bool:
         """Whether nobody has changed the library since the posts were read. Locks it."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.library.access import activity
 from bowerbird.library.bookmarks.writing.changeset import Changeset, Changesets
@@ -16,11 +17,14 @@ from bowerbird.library.bookmarks.writing.trash_batch import TrashBatches
 from bowerbird.library.rules.matching import Compiled
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import FLAG_ACTIONS, BulkAction, Changed, Maker, is_label
+from bowerbird.model.events import EventType, Happening
 from bowerbird.model.labels import name_key
-from bowerbird.model.rules import Action, Applied, Do
+from bowerbird.model.rules import Action, Applied, Do, Rule, When
 from bowerbird.requests import limits
 from bowerbird.storage.bookmarks.changeset import EditablePost
 from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.libraries import LibraryStore
+from bowerbird.storage.webhooks import WebhookStore
 
 
 class Outcome(Struct, frozen=True):
@@ -30,6 +34,8 @@ class Outcome(Struct, frozen=True):
     # The posts that it has changed, and what it has added to them: post and folded label.
     posts: frozenset[str] = frozenset()
     labelled: frozenset[tuple[str, str]] = frozenset()
+    # The posts that it has sent to webhooks.
+    sent: frozenset[str] = frozenset()
 
 
 class Applying:
@@ -38,6 +44,9 @@ class Applying:
         self._kept = KeptChanges(database, clock)
         self._batches = TrashBatches(database, clock)
         self._renames = LabelRenames(database)
+        self._webhooks = WebhookStore(database)
+        self._libraries = LibraryStore(database)
+        self._clock = clock
 
     async def apply(
         self,
@@ -52,7 +61,16 @@ class Applying:
             await self._flag(transaction, account, compiled, post_ids, found)
             if compiled.rule.does(Do.TRASH):
                 await self._trash(transaction, account, post_ids, found)
-        return Outcome(found.changes, frozenset(found.posts), frozenset(found.labelled))
+        # Whatever else a rule of every night matches is matched again the next night.
+        is_nightly = compiled.rule.body.when is When.NIGHTLY
+        sent = [one for one in post_ids if not is_nightly or one in found.posts]
+        is_sent = await self._send(transaction, account, compiled.rule, sent)
+        return Outcome(
+            found.changes,
+            frozenset(found.posts),
+            frozenset(found.labelled),
+            frozenset(sent if is_sent else ()),
+        )
 
     async def _label(
         self,
@@ -110,6 +128,20 @@ class Applying:
         posts = _posts(changeset, post_ids)
         await self._batches.put(transaction, account, changeset, posts)
         await self._finish(transaction, changeset, BulkAction.TRASH, len(posts), found)
+
+    async def _send(
+        self, transaction: Transaction, account: Account, rule: Rule, post_ids: Sequence[str]
+    ) -> bool:
+        """Sends posts to webhooks, whatever their filters are, after what came before."""
+        if not rule.webhook_ids or not post_ids:
+            return False
+        account_id = account.account_id
+        for one in rule.webhook_ids:
+            if await self._webhooks.one(transaction, account_id, one) is None:
+                raise errors.not_found("webhook", one)
+        sent = [Happening(EventType.POST_SENT, post_ids, webhook=one) for one in rule.webhook_ids]
+        await self._libraries.touch(transaction, account_id, sent, self._clock())
+        return True
 
     async def _opened(
         self,

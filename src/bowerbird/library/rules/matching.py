@@ -40,6 +40,8 @@ class Compiled(Struct, frozen=True):
     favourite: str
     # Whether a change of labels or flags can make a post match.
     is_moving: bool = True
+    # Of the posts of a turn, those that are near the label of the rule. None: it has none.
+    near: frozenset[str] | None = None
 
     def label_of(self, action: Action) -> str | None:
         """The label that an action is about."""
@@ -136,6 +138,9 @@ def _conditions(compiled: Compiled) -> list[Part]:
     undone: list[tuple[Part, ...]] = []
     for action in body.actions:
         label = compiled.label_of(action)
+        if action.do is Do.SEND and body.when is When.NIGHTLY:
+            # Only posts that it changes are sent.
+            continue
         if action.do in _DONE_ALREADY:
             done = _DONE_ALREADY[action.do]
             undone.append((msgspec.structs.replace(done, is_excluded=True),))

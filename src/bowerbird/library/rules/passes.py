@@ -80,6 +80,8 @@ class RulePasses:
     ) -> list[str]:
         """The posts that a rule is for, by what the rules above have made of them."""
         sure, perhaps = done.left(compiled, chunk)
+        if compiled.near is not None:
+            perhaps = [one for one in perhaps if one in compiled.near]
         if not perhaps or chunk.span is None:
             return sure
         again = await self._matching.some(transaction, account, compiled, perhaps, chunk.span)
@@ -126,10 +128,10 @@ class _Done:
             self.stopped.update(found)
         self.touched |= outcome.posts
         self._labelled |= outcome.labelled
-        if outcome.posts:
-            count = len(outcome.posts)
+        if count := len(outcome.posts | outcome.sent):
             self.fired[rule.rule_id] = count
-            self.entries.append((rule.rule_id, LogEntry(rule.name, count, outcome.changes)))
+            entry = LogEntry(rule.name, count, outcome.changes, len(outcome.sent))
+            self.entries.append((rule.rule_id, entry))
 
 
 def _of(posts: Mapping[str, Sequence[str]], rule: Rule) -> Sequence[str]:

@@ -3,14 +3,16 @@
 from collections.abc import Callable
 from typing import Final
 
+import msgspec
 from msgspec import Struct
 
 from bowerbird.clock import Clock
 from bowerbird.library.access import activity, plans, turns
-from bowerbird.library.bulk.changes import BulkChanges, NewChange
-from bowerbird.library.bulk.selection import BulkSelection, Example
+from bowerbird.library.bulk.changes import BulkChanges, NewChange, packed_parts
+from bowerbird.library.bulk.selection import BulkSelection, Chosen, Example
 from bowerbird.library.rules.applying import maker
 from bowerbird.library.rules.matching import RuleMatching, change_filters
+from bowerbird.library.rules.nearness import PAST_MAX, RuleNearness
 from bowerbird.library.rules.rules import Rules
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.library.views.views import Views
@@ -20,6 +22,7 @@ from bowerbird.model.labels import Query
 from bowerbird.model.rules import Applied, Do, LogEntry, Rule, When
 from bowerbird.requests import limits
 from bowerbird.requests.bulk import BulkRequest, ChangeFilters
+from bowerbird.storage.bulk import unpacked
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.rules import RuleStore
 
@@ -37,6 +40,10 @@ class RulePreviewed(Struct, frozen=True):
     """Number of bookmarks of the library that match."""
     examples: list[Example]
     """Up to five of them."""
+    newest: int | None = None
+    """With near_label: how many of the newest posts that match the query were compared."""
+    notice: str | None = None
+    """With near_label: why posts are not compared by meaning, or null."""
 
 
 class Prepared(Struct, frozen=True):
@@ -53,6 +60,8 @@ class RulePast:
         clock: Clock,
         views: Views,
         meaning: SemanticSearch,
+        *,
+        near: RuleNearness,
         wake: Callable[[], None],
     ) -> None:
         """`wake` is called when a job has been added, for a worker in the same process."""
@@ -63,6 +72,7 @@ class RulePast:
         self._matching = RuleMatching(database, clock)
         self._selection = BulkSelection(database, clock, views, meaning)
         self._changes = BulkChanges(database, clock, wake)
+        self.near = near
         self._wake = wake
 
     async def preview(
@@ -71,12 +81,26 @@ class RulePast:
         query: Query,
         when: When | None = None,
         label_name: str | None = None,
+        near_label: str | None = None,
     ) -> RulePreviewed:
         plans.check_rules(account)
-        request = _request(change_filters(query, when, label_name), None)
-        chosen = await self._selection.choose(account, request)
+        request = _request(change_filters(query, when, label_name))
+        chosen = matching = await self._selection.choose(account, request)
+        if near_label is not None:
+            chosen = await self._nearest(account, near_label, matching)
         examples = await self._selection.examples(account, request, chosen)
-        return RulePreviewed(chosen.count, examples)
+        if near_label is None:
+            return RulePreviewed(chosen.count, examples)
+        newest, notice = min(matching.count, PAST_MAX), await self.near.notice(account)
+        return RulePreviewed(chosen.count, examples, newest, notice)
+
+    async def _nearest(self, account: Account, label_name: str, chosen: Chosen) -> Chosen:
+        """Those of the newest posts that are near a label."""
+        ids = [one for part in chosen.parts for one in unpacked(part)]
+        near = await self.near.some(account, label_name, ids[:PAST_MAX], {})
+        return msgspec.structs.replace(
+            chosen, parts=packed_parts(near), count=len(near), first=near[: len(chosen.first)]
+        )
 
     async def prepare(
         self, account: Account, rule_id: str, expected_count: int | None = None
@@ -86,7 +110,12 @@ class RulePast:
         rule = await self._rules.find(account, rule_id)
         body = rule.body
         filters = change_filters(body.query, body.when, body.label_name)
-        chosen = await self._selection.choose(account, _request(filters, expected_count))
+        if body.near_label is None:
+            chosen = await self._selection.choose(account, _request(filters, expected_count))
+        else:
+            chosen = await self._selection.choose(account, _request(filters))
+            chosen = await self._nearest(account, body.near_label, chosen)
+            self._selection.check_count(expected_count, chosen.count)
         favourite = await self._matching.favourite(account)
         changes = [
             NewChange(action, chosen.parts, chosen.count, label)
@@ -124,7 +153,7 @@ class RulePast:
         return rows
 
 
-def _request(filters: ChangeFilters, expected_count: int | None) -> BulkRequest:
+def _request(filters: ChangeFilters, expected_count: int | None = None) -> BulkRequest:
     # The action does not matter: the posts are those of the filters.
     return BulkRequest(action="read", filters=filters, expected_count=expected_count)
 

@@ -9,6 +9,7 @@ from msgspec import UNSET, Struct
 
 from bowerbird import errors
 from bowerbird.clock import Clock
+from bowerbird.errors import Refusal
 from bowerbird.library.access import plans
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.time_zones import TimeZones
@@ -20,11 +21,12 @@ from bowerbird.model.rules import Action, Body, Logged, Rule, RuleState, When
 from bowerbird.requests import limits
 from bowerbird.requests.fields import InvalidField
 from bowerbird.requests.filters import sent
-from bowerbird.requests.rules import NewRule, RuleChange, check_trigger
+from bowerbird.requests.rules import NewRule, RuleChange, check_sending, check_trigger
 from bowerbird.storage.database import Database, Reader, Transaction
 from bowerbird.storage.events import EventStore
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.rules import RuleStore
+from bowerbird.storage.webhooks import WebhookStore
 
 _ID_BYTES: Final = 12
 _NIGHT_HOUR: Final = 3
@@ -41,6 +43,8 @@ class RuleResponse(Struct, frozen=True, kw_only=True):
     """When it runs."""
     label_name: str | None
     """With labelled: the label that it is about, or null for every label."""
+    near_label: str | None
+    """The label that posts must be near, or null."""
     query: Query
     """Filters of the list by name: the posts that it is for."""
     actions: Sequence[Action]
@@ -52,7 +56,7 @@ class RuleResponse(Struct, frozen=True, kw_only=True):
     notice: str | None
     """Why it was switched off by itself, or null."""
     fired: int
-    """How many posts it has changed."""
+    """How many posts it has changed or sent."""
     last_fired_at: str | None
     """When it last changed a post, or null."""
     created_at: str
@@ -71,7 +75,9 @@ class RuleLogResponse(Struct, frozen=True, kw_only=True):
     at: str
     """When it happened."""
     posts: int
-    """Number of posts that it has changed."""
+    """Number of posts that it has changed or sent."""
+    sent: int
+    """Number of posts that it has sent to webhooks."""
     change_ids: list[str]
     """Its changes, for their progress and undo."""
     problem: str | None
@@ -86,6 +92,7 @@ class Rules:
         self._store = RuleStore(database)
         self._events = EventStore(database)
         self._libraries = LibraryStore(database)
+        self._webhooks = WebhookStore(database)
         self._zones = TimeZones(database)
         self._activity = Activity(database, clock)
         self._clock = clock
@@ -107,6 +114,19 @@ class Rules:
     async def create(self, transaction: Transaction, account: Account, request: NewRule) -> Rule:
         plans.check_rules(account)
         rules, last = await self._locked(transaction, account)
+        await self._check_webhooks(transaction, account, _body(request))
+        return await self._add(transaction, account, request, rules, last)
+
+    async def _add(
+        self,
+        transaction: Transaction,
+        account: Account,
+        request: NewRule,
+        rules: list[Rule],
+        last: int,
+        *,
+        notice: str = "",
+    ) -> Rule:
         if len(rules) >= limits.RULES_MAX:
             problem = f"an account can have at most {limits.RULES_MAX} rules"
             raise errors.invalid("name", problem)
@@ -116,10 +136,11 @@ class Rules:
             position=0,
             name=request.name,
             body=_body(request),
-            is_on=request.is_on,
+            is_on=request.is_on and not notice,
             since=last,
             created_at=now,
             updated_at=now,
+            notice=notice,
         )
         at = len(rules) if request.position is UNSET else request.position - 1
         rules.insert(at, rule)
@@ -129,8 +150,22 @@ class Rules:
     async def create_all(
         self, transaction: Transaction, account: Account, requests: Sequence[NewRule]
     ) -> None:
+        """Adds the rules of another account. Those that send to its webhooks are switched off."""
+        plans.check_rules(account)
         for request in requests:
-            await self.create(transaction, account, request)
+            rules, last = await self._locked(transaction, account)
+            try:
+                await self._check_webhooks(transaction, account, _body(request))
+                notice = ""
+            except Refusal:
+                notice = "Switched off: choose the webhook that it sends posts to."
+            await self._add(transaction, account, request, rules, last, notice=notice)
+
+    async def _check_webhooks(self, transaction: Transaction, account: Account, body: Body) -> None:
+        for action in body.actions:
+            found = action.webhook_id
+            if found and not await self._webhooks.one(transaction, account.account_id, found):
+                raise errors.invalid("webhook_id", f"there is no webhook {errors.shown(found)}")
 
     async def update(
         self, transaction: Transaction, account: Account, rule_id: str, request: RuleChange
@@ -139,7 +174,10 @@ class Rules:
         rules, last = await self._locked(transaction, account)
         before = required(rules, rule_id)
         rule = msgspec.structs.replace(_changed(before, request), updated_at=self._clock())
-        if rule.is_on and (not before.is_on or rule.body != before.body):
+        is_switched_on = rule.is_on and not before.is_on
+        if is_switched_on or rule.body != before.body:
+            await self._check_webhooks(transaction, account, rule.body)
+        if is_switched_on or (rule.is_on and rule.body != before.body):
             # Whatever happened before is none of its business.
             rule = msgspec.structs.replace(rule, since=last, failures=0, notice="")
         rules[rules.index(before)] = rule
@@ -250,6 +288,7 @@ def shown(rule: Rule) -> RuleResponse:
         name=rule.name,
         when=rule.body.when,
         label_name=rule.body.label_name,
+        near_label=rule.body.near_label,
         query=rule.body.query,
         actions=rule.body.actions,
         position=rule.position,
@@ -268,6 +307,7 @@ def shown_log(one: Logged) -> RuleLogResponse:
         name=one.entry.name,
         at=with_offset(one.at),
         posts=one.entry.posts,
+        sent=one.entry.sent,
         change_ids=[change.change_id for change in one.entry.changes if change.change_id],
         problem=one.entry.problem or None,
         is_of_past=one.entry.is_of_past,
@@ -292,11 +332,12 @@ def _body(request: NewRule) -> Body:
         actions=_actions(request.actions),
         query={} if request.query is None else sent(request.query),
         label_name=request.label_name,
+        near_label=request.near_label,
     )
 
 
 def _actions(actions: Sequence[Any]) -> list[Action]:
-    return [Action(one.do, one.label_name) for one in actions]
+    return [Action(one.do, one.label_name, one.webhook_id) for one in actions]
 
 
 def _changed(rule: Rule, request: RuleChange) -> Rule:
@@ -311,9 +352,12 @@ def _changed(rule: Rule, request: RuleChange) -> Rule:
         changes["query"] = {} if request.query is None else sent(request.query)
     if request.label_name is not UNSET:
         changes["label_name"] = request.label_name
+    if request.near_label is not UNSET:
+        changes["near_label"] = request.near_label
     body = msgspec.structs.replace(rule.body, **changes)
     try:
-        check_trigger(body.when, body.label_name)
+        check_trigger(body.when, body.label_name, body.near_label)
+        check_sending(body.when, [one.do for one in body.actions])
     except InvalidField as invalid:
         raise errors.invalid(invalid.field, invalid.problem) from None
     return msgspec.structs.replace(

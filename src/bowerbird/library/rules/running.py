@@ -21,6 +21,7 @@ from bowerbird.library.access.activity import Activity
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.rules import triggers
 from bowerbird.library.rules.matching import Compiled, RuleMatching, Span
+from bowerbird.library.rules.nearness import RuleNearness
 from bowerbird.library.rules.passes import FAULTS, Carried, RuleFailed, RulePasses
 from bowerbird.library.rules.rules import Rules
 from bowerbird.library.rules.triggers import Chunk
@@ -49,6 +50,8 @@ class _Plan(Struct):
     # Rules that have failed in this turn.
     failed: set[str] = set()
     carried: Carried = Carried()
+    # The folded labels that are near the posts of this turn.
+    near: dict[str, frozenset[str]] = {}
 
     @property
     def running(self) -> list[Compiled]:
@@ -61,7 +64,7 @@ class _Plan(Struct):
 
 
 class RuleRuns:
-    def __init__(self, database: Database, clock: Clock) -> None:
+    def __init__(self, database: Database, clock: Clock, near: RuleNearness) -> None:
         self._database = database
         self._clock = clock
         self._accounts = AccountStore(database)
@@ -69,6 +72,7 @@ class RuleRuns:
         self._events = EventStore(database)
         self._rules = Rules(database, clock)
         self._matching = RuleMatching(database, clock)
+        self._near = near
         self._passes = RulePasses(database, clock)
         self._renames = LabelRenames(database)
         self._activity = Activity(database, clock)
@@ -122,6 +126,9 @@ class RuleRuns:
         events, last = triggers.events_after(logged, seen, EVENTS_PER_TURN)
         found = triggers.Triggers(events, seen)
         numbers = {rule.rule_id: posts for rule in plan.rules if (posts := found.of(rule))}
+        is_near = any(rule.body.near_label and rule.rule_id in numbers for rule in plan.rules)
+        if is_near and await self._near.waits(plan.account, logged[-1].at):
+            return False
         span, matched = None, dict[str, list[str]]()
         if numbers:
             span = await self._matching.span(plan.account, list({*chain(*numbers.values())}))
@@ -175,6 +182,12 @@ class RuleRuns:
                 continue
             reading = self._matching.some(self._database, plan.account, compiled, list(ids), span)
             matched[rule.rule_id] = await self._tried(plan, rule, reading)
+            if name := rule.body.near_label:
+                comparing = self._near.some(plan.account, name, matched[rule.rule_id], plan.near)
+                near = matched[rule.rule_id] = await self._tried(plan, rule, comparing)
+                plan.compiled[rule.rule_id] = msgspec.structs.replace(
+                    compiled, near=frozenset(near)
+                )
         return matched
 
     async def _tried(self, plan: _Plan, rule: Rule, reading: Awaitable[list[str]]) -> list[str]:

@@ -1,7 +1,7 @@
 """What an account can do with what it shares: list, create, change and delete it."""
 
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -150,7 +150,7 @@ class Shares:
             audience=request.audience,
             kind=kind,
             target=name,
-            is_on=True,
+            is_on=request.is_on,
             is_stopped=False,
             ends_at=instant_of(request.ends_at),
             choices=Choices(**{each: _cleaned(value) for each, value in choices.items()}),
@@ -164,6 +164,36 @@ class Shares:
             raise _taken(share.address)
         await self._log(transaction, account, ActivityKind.SHARE_CREATED, share)
         return share
+
+    async def bring_in(self, account: Account, requests: Sequence[NewShare]) -> int:
+        """Adds what another account has shared, switched off. Returns how many were added.
+
+        A label or view that this account does not have, or what its plan has no room for, is left
+        out. A public name that somebody has becomes a secret address.
+        """
+        self._require_allowed()
+        added = 0
+        for request in requests:
+            off = msgspec.structs.replace(request, is_on=False)
+            secret = msgspec.structs.replace(off, audience=Audience.LINK, name=None)
+            is_public = off.audience is Audience.PUBLIC
+            for one in (off, secret) if is_public else (off,):
+                if await self._is_added(account, one):
+                    added += 1
+                    break
+        return added
+
+    async def _is_added(self, account: Account, request: NewShare) -> bool:
+        try:
+            target = (
+                (Shared.VIEW, request.view)
+                if request.view is not None
+                else await self.target(account, request)
+            )
+            await self.run(account, lambda t: self.create(t, account, request, target))
+        except Refusal:
+            return False
+        return True
 
     async def change(
         self, transaction: Transaction, account: Account, share_id: str, request: ShareChange

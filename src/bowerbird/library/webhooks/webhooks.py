@@ -16,10 +16,10 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.turns import lock_library
+from bowerbird.library.bulk.rule_references import RuleReferences
 from bowerbird.library.webhooks import messages
 from bowerbird.library.webhooks.signing import Secrets, SecretVault, new_secret, replaced
 from bowerbird.model.accounts import Account, ActivityKind
-from bowerbird.model.events import EventType, Happening
 from bowerbird.model.instants import with_offset
 from bowerbird.model.jobs import WEBHOOKS
 from bowerbird.model.webhooks import (
@@ -120,6 +120,7 @@ class Webhooks:
         self._store = WebhookStore(database)
         self._jobs = JobStore(database)
         self._libraries = LibraryStore(database)
+        self._rules = RuleReferences(database, clock)
         self._activity = Activity(database, clock)
         self._vault = SecretVault(Sealer(settings))
 
@@ -218,7 +219,9 @@ class Webhooks:
         self, transaction: Transaction, account: Account, webhook_id: str
     ) -> WebhookResponse:
         hook = await self._one_within(transaction, account, webhook_id)
+        await lock_library(self._libraries, transaction, account.account_id)
         await self._store.delete(transaction, account.account_id, webhook_id)
+        await self._rules.webhook_deleted(transaction, account.account_id, webhook_id)
         await self._note(transaction, account, ActivityKind.WEBHOOK_REMOVED, hook)
         return self._response(hook)
 
@@ -250,22 +253,6 @@ class Webhooks:
         asked = msgspec.structs.replace(found, state=DeliveryState.WAITING, tries=0)
         answer = await self._ask(transaction, account, asked)
         return msgspec.structs.replace(answer, tries=found.tries)
-
-    async def send_posts(
-        self,
-        transaction: Transaction,
-        account: Account,
-        webhook_id: str,
-        post_ids: Sequence[str],
-    ) -> None:
-        """For rules: sends posts to one webhook, whatever its filter is, after what came before.
-
-        The transaction holds the lock of the library. The messages are of the type post.sent, and
-        are tried again like all others. Raises a refusal if there is no such webhook.
-        """
-        await self._one_within(transaction, account, webhook_id)
-        sent = Happening(EventType.POST_SENT, post_ids, webhook=webhook_id)
-        await self._libraries.touch(transaction, account.account_id, [sent], self._clock())
 
     async def deliveries(
         self, account: Account, webhook_id: str, limit: int

@@ -7,6 +7,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from bowerbird.library.access import plans
 from bowerbird.library.rules.rules import RuleResponse, Rules, shown
+from bowerbird.library.webhooks.webhooks import Webhooks, host_of
 from bowerbird.model.rules import Rule
 from bowerbird.requests import limits
 from bowerbird.requests.fields import about
@@ -15,6 +16,7 @@ from bowerbird.requests.rules import (
     IsOn,
     Label,
     Name,
+    NearLabel,
     NewRule,
     NewRuleQuery,
     Place,
@@ -49,12 +51,14 @@ Matches = Annotated[
 
 
 class CreateRuleArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    UNLISTED: ClassVar = ("idempotency_key",)
+    # There is little room for the list of tools.
+    UNLISTED: ClassVar = ("near_label", "idempotency_key")
 
     name: Name
     when: Trigger
     actions: Actions
     label_name: Label = None
+    near_label: NearLabel = None
     matches: Matches = None
     idempotency_key: writes.IdempotencyKey = None
 
@@ -68,6 +72,7 @@ class CreateRuleArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fiel
             when=self.when,
             actions=self.actions,
             label_name=self.label_name,
+            near_label=self.near_label,
             query=_query(self.matches),
         )
 
@@ -116,12 +121,14 @@ class ShownRule(Struct, kw_only=True, omit_defaults=True):
     is_on: bool
     fired: int
     label_name: str | None = None
+    near_label: str | None = None
     notice: str | None = None
     last_fired_at: str | None = None
 
 
 class RuleList(Struct, kw_only=True, omit_defaults=True):
     rules: list[Json]
+    webhooks: list[Json] = []
     truncated: bool = False
     advice: str = ""
 
@@ -129,7 +136,9 @@ class RuleList(Struct, kw_only=True, omit_defaults=True):
 LIST: Final = Tool(
     name="list_rules",
     title="List rules",
-    description="Lists the user's rules in the order in which they run, with how often they fired.",
+    description=(
+        "Lists the user's rules in their order, how often they fired, and webhooks for them."
+    ),
     returns=RuleList,
     hints=READS,
 )
@@ -166,20 +175,26 @@ DELETE: Final = Tool(
 TOOLS: Final = (LIST, CREATE, UPDATE, DELETE)
 
 
-def bind(rules: Rules, idempotency: Idempotency) -> list[BoundTool]:
-    return [_listing(rules), *_changing(rules, idempotency)]
+def bind(rules: Rules, webhooks: Webhooks, idempotency: Idempotency) -> list[BoundTool]:
+    return [_listing(rules, webhooks), *_changing(rules, idempotency)]
 
 
-def _listing(rules: Rules) -> BoundTool:
+def _listing(rules: Rules, webhooks: Webhooks) -> BoundTool:
     async def list_rules(call: ToolCall) -> ToolResult:
         reading.read(LIST, call, NoArguments)
+        hooks = await webhooks.all(call.account)
         found = [msgspec.to_builtins(_content(rule)) for rule in await rules.all(call.account)]
         fitted = response_size.fit(found, response_size.MAX_BYTES - response_size.OVERHEAD_BYTES)
         advice = "" if found else "There is no rule yet. create_rule creates one."
         if not fitted.is_all:
             advice = f"Only the first {len(fitted.records)} of {len(found)} rules fit."
         return ToolResult(
-            RuleList(rules=fitted.records, truncated=not fitted.is_complete, advice=advice)
+            RuleList(
+                rules=fitted.records,
+                webhooks=[{"webhook_id": one.id, "host": host_of(one.url)} for one in hooks],
+                truncated=not fitted.is_complete,
+                advice=advice,
+            )
         )
 
     return BoundTool(LIST, list_rules)

@@ -27,6 +27,8 @@ from bowerbird.wire.responses.replies import Reply
 NEW: Final = "/rules/new"
 EDIT: Final = "/rules/{rule_id}"
 _MISTAKES: Final = 500
+_NOTHING: Final = {"count": 0, "posts": (), "problem": "", "newest": None, "notice": None}
+_ASKED: Final = ("query", "when", "label_name", "near_label")
 
 
 class Draft(Struct):
@@ -36,6 +38,7 @@ class Draft(Struct):
     when: str = When.ARRIVES.value
     label: str = ""
     q: str = ""
+    near: str = ""
     # Filters that programs have set; the form leaves them.
     others: Query = {}
     # Pairs of what to do and a label.
@@ -43,7 +46,9 @@ class Draft(Struct):
 
     def request(self) -> dict[str, Any]:
         actions = [
-            {"do": do, **({"label_name": label} if do in LABELLING else {})}
+            {"do": Do.SEND, "webhook_id": do[len(words.SEND) :]}
+            if do.startswith(words.SEND)
+            else {"do": do, **({"label_name": label} if do in LABELLING else {})}
             for do, label in self.actions
             if do
         ]
@@ -53,6 +58,7 @@ class Draft(Struct):
             "name": self.name,
             "when": self.when,
             "label_name": self.label if is_labelled else None,
+            "near_label": self.near or None,
             "query": query or None,
             "actions": actions,
         }
@@ -63,7 +69,7 @@ class RuleEditor:
         self._database = services.database
         self._rules = services.rules
         self._past = services.rule_past
-        self._labels = services.labels
+        self._webhooks = services.webhooks
         self._pages = pages
 
     def routes(self) -> list[PageRoute]:
@@ -131,6 +137,7 @@ class RuleEditor:
         problem: str = "",
     ) -> Reply:
         account = visit.signed_in.account
+        webhooks = words.webhook_names(await self._webhooks.all(account))
         return self._pages.show(
             visit,
             "rule_edit.html",
@@ -143,7 +150,7 @@ class RuleEditor:
             draft=draft,
             others=filters_of(draft.others),
             whens=[(one.value, *text) for one, text in words.WHEN.items()],
-            options=words.options(),
+            options=words.options(webhooks, [do for do, _ in draft.actions]),
             rows=[*draft.actions, ("", "")][:RULE_ACTIONS_MAX],
             preview=await self._preview(account, draft),
         )
@@ -151,22 +158,30 @@ class RuleEditor:
     async def _preview(self, account: Account, draft: Draft) -> dict[str, Any]:
         """What the rule would have matched, or why that is not known."""
         is_labelled = draft.when == When.LABELLED.value
-        if not draft.q and not draft.others and not is_labelled:
-            return {"count": account.total, "posts": [], "problem": ""}
+        if not draft.q and not draft.near and not draft.others and not is_labelled:
+            return {**_NOTHING, "count": account.total}
         try:
-            wanted = {name: draft.request()[name] for name in ("query", "when", "label_name")}
+            wanted = {name: draft.request()[name] for name in _ASKED}
             asked = decoding.decode(msgspec.json.encode(wanted), RulePreview)
             query = {} if asked.query is None else sent(asked.query)
-            found = await self._past.preview(account, query, asked.when, asked.label_name)
+            found = await self._past.preview(
+                account, query, asked.when, asked.label_name, asked.near_label
+            )
         except Refusal as refused:
             if refused.status >= _MISTAKES:
                 raise
-            return {"count": 0, "posts": [], "problem": refused.sentence}
+            return {**_NOTHING, "problem": refused.sentence}
         posts = [
             {"url": of_post(one.post_id), "text": one.text, "name": one.author_username}
             for one in found.examples
         ]
-        return {"count": found.count, "posts": posts, "problem": ""}
+        return {
+            **_NOTHING,
+            "count": found.count,
+            "posts": posts,
+            "newest": found.newest,
+            "notice": found.notice,
+        }
 
 
 def _draft_of(rule: Rule) -> Draft:
@@ -176,8 +191,12 @@ def _draft_of(rule: Rule) -> Draft:
         when=body.when.value,
         label=body.label_name or "",
         q=body.query.get("q", ""),
+        near=body.near_label or "",
         others=_others(rule),
-        actions=[(one.do.value, one.label_name or "") for one in body.actions],
+        actions=[
+            (words.SEND + one.webhook_id if one.webhook_id else one.do.value, one.label_name or "")
+            for one in body.actions
+        ],
     )
 
 
@@ -187,6 +206,7 @@ def _sent(form: Form | Mapping[str, str], rule: Rule | None) -> Draft:
         when=form.get("when", When.ARRIVES.value),
         label=form.get("label", "").strip(),
         q=form.get("q", "").strip(),
+        near=form.get("near", "").strip(),
         others={} if rule is None else _others(rule),
         actions=[
             (form.get(f"do{at}", ""), form.get(f"label{at}", "").strip())

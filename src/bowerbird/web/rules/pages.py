@@ -1,5 +1,6 @@
 """/rules: all rules in their order, what they did, and what the buttons on them do."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from bowerbird.assembly import Services
@@ -33,6 +34,8 @@ class RulePages:
     def __init__(self, services: Services, pages: VisitPages) -> None:
         self._database = services.database
         self._rules = services.rules
+        self._webhooks = services.webhooks
+        self._near = services.rule_past.near
         self._pages = pages
 
     def routes(self) -> list[PageRoute]:
@@ -40,11 +43,14 @@ class RulePages:
 
     async def shown(self, visit: Visit) -> Reply:
         account, times = visit.signed_in.account, visit.times
-        log = await self._rules.log(account)
+        rules, log = await self._rules.all(account), await self._rules.log(account)
+        is_near = any(rule.body.near_label for rule in rules)
+        near = await self._near.notice(account) if is_near else None
+        names = words.webhook_names(await self._webhooks.all(account))
         return self._pages.show(
             visit,
             "rules.html",
-            rules=[_row(rule, times) for rule in await self._rules.all(account)],
+            rules=[_row(rule, times, names, near) for rule in rules],
             log=[
                 {"at": times.moment(one.at), "name": one.entry.name, "text": words.did(one.entry)}
                 for one in log[:_SHOWN]
@@ -80,14 +86,15 @@ class RulePages:
         )
 
 
-def _row(rule: Rule, times: Times) -> dict[str, Any]:
+def _row(rule: Rule, times: Times, webhooks: Mapping[str, str], near: str | None) -> dict[str, Any]:
+    """`near`: why posts are not compared by meaning, if they are not."""
     return {
         "id": rule.rule_id,
         "name": rule.name,
         "url": f"{PATH}/{rule.rule_id}",
-        "says": words.sentence(rule.body),
+        "says": words.sentence(rule.body, webhooks),
         "is_on": rule.is_on,
-        "notice": rule.notice,
+        "notice": rule.notice or (near if rule.body.near_label else None),
         "fired": rule.fired,
         "last": None if rule.last_fired_at is None else times.moment(rule.last_fired_at),
     }

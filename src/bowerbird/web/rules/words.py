@@ -1,8 +1,9 @@
 """Rules in words: a sentence of parts, and what they did."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
+from bowerbird.library.webhooks.webhooks import WebhookResponse, host_of
 from bowerbird.model.bulk import BulkAction
 from bowerbird.model.rules import Action, Applied, Body, Do, LogEntry, When
 from bowerbird.web.views.pages import words as filters_of
@@ -23,8 +24,12 @@ ACTIONS: Final = {
     Do.MARK_READ: "Mark it read",
     Do.ARCHIVE: "Archive it",
     Do.TRASH: "Move it to the trash",
+    Do.SEND: "Send it to",
     Do.STOP: "Stop: no further rule",
 }
+SEND: Final = "send:"
+"""Begins the option that sends posts to a webhook, before its id."""
+_NO_WEBHOOK: Final = "a webhook that was deleted"
 _DID: Final = {
     BulkAction.ADD_LABEL: "labelled",
     BulkAction.REMOVE_LABEL: "took a label off",
@@ -36,8 +41,8 @@ _DID: Final = {
 }
 
 
-def sentence(body: Body) -> list[Part]:
-    """The rule as a sentence."""
+def sentence(body: Body, webhooks: Mapping[str, str]) -> list[Part]:
+    """The rule as a sentence. `webhooks` has the names of the account's webhooks by id."""
     found: list[Part] = [("verb", "When a post "), ("", WHEN[body.when][0])]
     if body.label_name:
         found += [("", " "), ("name", body.label_name)]
@@ -48,16 +53,21 @@ def sentence(body: Body) -> list[Part]:
         if name:
             found.append(("", f"{name} "))
         found.append(("code", value))
+    if body.near_label:
+        found += [("verb", " and is near "), ("name", body.near_label)]
     for place, action in enumerate(body.actions):
         found.append(("verb", " and " if place else ", "))
-        found += _done(action)
+        found += _done(action, webhooks)
     return [*found, ("", ".")]
 
 
-def _done(action: Action) -> list[Part]:
+def _done(action: Action, webhooks: Mapping[str, str]) -> list[Part]:
     text = ACTIONS[action.do]
     text = text[:1].lower() + text[1:]
-    return [("", f"{text} "), ("name", action.label_name)] if action.label_name else [("", text)]
+    name = action.label_name
+    if action.webhook_id is not None:
+        name = webhooks.get(action.webhook_id, _NO_WEBHOOK)
+    return [("", f"{text} "), ("name", name)] if name else [("", text)]
 
 
 def did(entry: LogEntry) -> str:
@@ -66,7 +76,8 @@ def did(entry: LogEntry) -> str:
         return f"failed: {entry.problem}"
     if entry.is_of_past:
         return f"was applied to {_posts(entry.posts)} that were there"
-    return ", ".join(map(_change, entry.changes))
+    sent = [f"sent {_posts(entry.sent)} to a webhook"] if entry.sent else []
+    return ", ".join([*map(_change, entry.changes), *sent])
 
 
 def _change(change: Applied) -> str:
@@ -77,5 +88,25 @@ def _posts(count: int) -> str:
     return "1 post" if count == 1 else f"{count:,} posts"
 
 
-def options(actions: Sequence[Do] = tuple(Do)) -> list[tuple[str, str]]:
-    return [("", "Nothing"), *((one.value, ACTIONS[one]) for one in actions)]
+def options(webhooks: Mapping[str, str], chosen: Sequence[str]) -> list[tuple[str, str]]:
+    """What the form offers. `chosen`: the options that it has now, also of a deleted webhook."""
+    found = [("", "Nothing")]
+    for one in Do:
+        if one is not Do.SEND:
+            found.append((one.value, ACTIONS[one]))
+            continue
+        found += [(SEND + key, f"{ACTIONS[one]} {name}") for key, name in webhooks.items()]
+        known = {SEND + key for key in webhooks}
+        lost = {key for key in chosen if key.startswith(SEND)} - known
+        found += [(key, f"{ACTIONS[one]} {_NO_WEBHOOK}") for key in sorted(lost)]
+    return found
+
+
+def webhook_names(webhooks: Sequence[WebhookResponse]) -> dict[str, str]:
+    """What webhooks are called, by id: their hosts, numbered if several have the same."""
+    names: dict[str, str] = {}
+    for one in webhooks:
+        host = host_of(one.url)
+        same = sum(host_of(each.url) == host for each in webhooks[: len(names)])
+        names[one.id] = f"{host} ({same + 1})" if same else host
+    return names

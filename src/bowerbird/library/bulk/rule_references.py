@@ -1,0 +1,225 @@
+"""Keeps rules in step with what they name: labels that are renamed, merged or deleted, webhooks.
+
+The caller's transaction has locked the library.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Final
+
+import msgspec
+
+from bowerbird.clock import Clock
+from bowerbird.library.access.activity import Activity
+from bowerbird.model.accounts import ActivityKind
+from bowerbird.model.labels import Query, name_key
+from bowerbird.model.rules import Action, Do, Rule
+from bowerbird.model.words import Field
+from bowerbird.search.queries import query_language
+from bowerbird.search.queries.query_pieces import Kind, Piece, pieces
+from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.events import EventStore
+from bowerbird.storage.rules import RuleStore
+
+_OFF: Final = "Switched off:"
+
+
+class RuleReferences:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._store = RuleStore(database)
+        self._events = EventStore(database)
+        self._activity = Activity(database, clock)
+
+    async def rename(
+        self,
+        transaction: Transaction,
+        account_id: int,
+        before: str,
+        after: str,
+        *,
+        only: Collection[str] | None = None,
+    ) -> list[str]:
+        """Gives a label its other name in rules. Returns the ids of the rules that have it.
+
+        `only`: in these rules.
+        """
+        rules = await self._store.all(transaction, account_id)
+        changed = [
+            _settled(renamed, after)
+            for rule in rules
+            if (only is None or rule.rule_id in only)
+            and (renamed := _renamed(rule, before, after)) != rule
+        ]
+        await self._put(transaction, account_id, rules, changed)
+        return [rule.rule_id for rule in changed]
+
+    async def label_deleted(
+        self, transaction: Transaction, account_id: int, name: str
+    ) -> list[str]:
+        """Switches off the rules that need a label. Returns their ids."""
+        notice = f"{_OFF} the label “{name}” was deleted."
+        return await self._switch_off(
+            transaction, account_id, lambda rule: _needs(rule, name), notice
+        )
+
+    async def webhook_deleted(
+        self, transaction: Transaction, account_id: int, webhook_id: str
+    ) -> None:
+        notice = f"{_OFF} the webhook that it sends posts to was deleted."
+        await self._switch_off(
+            transaction, account_id, lambda rule: webhook_id in rule.webhook_ids, notice
+        )
+
+    async def switch_on(
+        self, transaction: Transaction, account_id: int, rule_ids: Collection[str]
+    ) -> None:
+        """Switches rules on again whose label is back, unless somebody has changed them since."""
+        rules = await self._store.all(transaction, account_id)
+        kept = await self._events.kept(transaction, account_id)
+        assert kept is not None
+        changed = [
+            msgspec.structs.replace(rule, is_on=True, notice="", since=kept.last)
+            for rule in rules
+            if rule.rule_id in rule_ids and not rule.is_on and rule.notice
+        ]
+        await self._put(transaction, account_id, rules, changed)
+
+    async def _switch_off(
+        self,
+        transaction: Transaction,
+        account_id: int,
+        is_meant: Callable[[Rule], bool],
+        notice: str,
+    ) -> list[str]:
+        rules = await self._store.all(transaction, account_id)
+        changed = [
+            msgspec.structs.replace(rule, is_on=False, notice=notice)
+            for rule in rules
+            if rule.is_on and is_meant(rule)
+        ]
+        await self._put(transaction, account_id, rules, changed)
+        return [rule.rule_id for rule in changed]
+
+    async def _put(
+        self,
+        transaction: Transaction,
+        account_id: int,
+        rules: Sequence[Rule],
+        changed: Sequence[Rule],
+    ) -> None:
+        """Stores changed rules. A worker that runs them begins again with these."""
+        if not changed:
+            return
+        before = {rule.rule_id: rule for rule in rules}
+        for rule in changed:
+            await self._store.put(transaction, account_id, rule)
+            if before[rule.rule_id].is_on and not rule.is_on:
+                entry = self._activity.entry(ActivityKind.RULE_SWITCHED_OFF, rule.name)
+                await self._activity.add(transaction, account_id, entry)
+        state = await self._store.state(transaction, account_id)
+        kept = await self._events.kept(transaction, account_id)
+        assert state is not None
+        assert kept is not None
+        after = before | {rule.rule_id: rule for rule in changed}
+        state = msgspec.structs.replace(
+            state,
+            is_active=any(rule.is_on for rule in after.values()),
+            version=state.version + 1,
+            seen=state.seen if state.is_active else kept.last,
+        )
+        await self._store.put_state(transaction, account_id, state)
+
+
+def _renamed(rule: Rule, before: str, after: str) -> Rule:
+    key, body = name_key(before), rule.body
+
+    def other(name: str) -> str:
+        return after if name_key(name) == key else name
+
+    actions = [
+        one
+        if one.label_name is None
+        else msgspec.structs.replace(one, label_name=other(one.label_name))
+        for one in body.actions
+    ]
+    changed = msgspec.structs.replace(
+        body,
+        actions=_without_copies(actions) if actions != list(body.actions) else body.actions,
+        query=_query(body.query, key, other, after),
+        label_name=None if body.label_name is None else other(body.label_name),
+        near_label=None if body.near_label is None else other(body.near_label),
+    )
+    return rule if changed == body else msgspec.structs.replace(rule, body=changed)
+
+
+def _settled(rule: Rule, name: str) -> Rule:
+    """A rule that would now add a label and remove it is switched off."""
+    key = name_key(name)
+    about = {
+        one.do for one in rule.body.actions if one.label_name and name_key(one.label_name) == key
+    }
+    if len(about) < 2 or not rule.is_on:  # noqa: PLR2004 - add and remove
+        return rule
+    notice = f"{_OFF} after a merge of labels, it would add and remove “{name}”."
+    return msgspec.structs.replace(rule, is_on=False, notice=notice)
+
+
+def _without_copies(actions: Sequence[Action]) -> list[Action]:
+    return [one for at, one in enumerate(actions) if one not in actions[:at]]
+
+
+def _query(query: Query, key: str, other: Callable[[str], str], after: str) -> Query:
+    changed = dict(query)
+    if isinstance(name := query.get("tag"), str):
+        changed["tag"] = other(name)
+    names = query.get("label")
+    if isinstance(names, str) and name_key(names.strip()) == key:
+        changed["label"] = [after]
+    elif names is not None and key in map(name_key, _names(names)):
+        # As a list, because a name may contain a comma.
+        changed["label"] = list(dict.fromkeys(map(other, _names(names))))
+    if isinstance(text := query.get("q"), str):
+        changed["q"] = _in_words(text, key, after)
+    return changed
+
+
+def _in_words(text: str, key: str, after: str) -> str:
+    """A search with the other name. A name that it cannot express is left as it is."""
+    straight = query_language.straight(text)
+    found = [one.span for one in _of_label(straight, key)]
+    if not found or '"' in after:
+        return text
+    for first, end in reversed(found):
+        is_quoted = straight[first - 1 : first] == '"'
+        straight = straight[:first] + (after if is_quoted else f'"{after}"') + straight[end:]
+    return straight
+
+
+def _of_label(text: str, key: str) -> list[Piece]:
+    return [
+        one
+        for one in pieces(text)
+        if one.kind is Kind.FIELD and one.field is Field.LABEL and name_key(one.text) == key
+    ]
+
+
+def _names(names: object) -> list[str]:
+    """The labels of a filter."""
+    if isinstance(names, str):
+        return [one.strip() for one in names.split(",")]
+    return list(names) if isinstance(names, (list, tuple)) else []
+
+
+def _needs(rule: Rule, name: str) -> bool:
+    """Whether a rule is about a label, or adds it."""
+    key, body = name_key(name), rule.body
+    query = body.query
+    named = [one.label_name for one in body.actions if one.do is Do.ADD_LABEL]
+    names = query.get("label")
+    named += [body.label_name, body.near_label, query.get("tag"), *_names(names)]
+    if isinstance(names, str):
+        # It may be one name with commas.
+        named.append(names.strip())
+    words = _of_label(query_language.straight(str(query.get("q") or "")), key)
+    return key in {name_key(one) for one in named if one} or any(
+        not one.is_excluded for one in words
+    )
