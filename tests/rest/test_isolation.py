@@ -59,6 +59,7 @@ ASKED: Final[dict[tuple[str, str], list[tuple[str, Any]]]] = {
     ("get", "/v1/bookmarks/{post_id}"): [("", None)],
     ("get", "/v1/bookmarks/{post_id}/similar"): [("", None), ("?limit=5", None)],
     ("get", "/v1/bookmarks/{post_id}/suggested_labels"): [("", None)],
+    ("delete", "/v1/bookmarks/{post_id}/suggested_labels/{label_id}"): [("", None)],
     ("patch", "/v1/bookmarks/{post_id}"): [
         ("", {"is_read": True, "is_archived": True}),
         ("", {"note": "mine"}),

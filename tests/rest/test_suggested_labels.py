@@ -6,6 +6,9 @@ import pytest
 
 from bowerbird.library.labels.suggestions import LabelSuggestions
 from bowerbird.library.vectors.semantic_search import SemanticSearch
+from bowerbird.storage.database import Transaction
+from bowerbird.storage.labels import LabelStore
+from bowerbird.storage.libraries import LibraryStore
 from tests.support import make, writing
 from tests.support.service import Member
 from tests.support.texts_of_labels import BIRDS, MONEY, OTHERS
@@ -137,3 +140,73 @@ async def test_a_label_also_fits_where_three_others_fit_better(alice: Member) ->
 
     assert found == [[new]] * 4
     assert len(await _suggested(alice, new)) == 3
+
+
+async def _of_ines(member: Member, extra: int = 1) -> tuple[list[str], str]:
+    """The ids of posts that "databases" is suggested for, and the id of that label."""
+    for n in range(4):
+        await member.save(text=f"note {n}", author="ines", tags=["databases"])
+    new = [(await member.save(text=f"new {n}", author="ines"))["post_id"] for n in range(extra)]
+    return new, await writing.label_id(member, "databases")
+
+
+@pytest.mark.both
+async def test_a_refused_label_is_not_suggested_for_that_post_again(alice: Member) -> None:
+    (refusing, other), label_id = await _of_ines(alice, 2)
+    assert _names(await _suggested(alice, refusing)) == ["databases"]
+
+    path = f"/v1/bookmarks/{refusing}/suggested_labels/{label_id}"
+    for _ in range(2):
+        answer = await writing.send(alice, "DELETE", path)
+        assert answer.json()["data"] == {
+            "post_id": refusing,
+            "label_id": label_id,
+            "label_name": "databases",
+        }
+
+    assert await _suggested(alice, refusing) == []
+    assert _names(await _suggested(alice, other)) == ["databases"]
+    assert (await writing.add(alice, "databases", refusing)).status_code == 200
+    assert await writing.tags(alice, refusing) == ["databases"]
+
+
+@pytest.mark.both
+async def test_a_label_that_is_removed_from_a_post_is_refused_for_it(alice: Member) -> None:
+    (post_id, other), _ = await _of_ines(alice, 2)
+    await writing.add(alice, "databases", post_id)
+
+    assert (await writing.remove(alice, "databases", post_id, other)).status_code == 200
+
+    assert await _suggested(alice, post_id) == []
+    assert await _suggested(alice, other) == []
+
+
+async def test_refusals_of_a_post_are_bounded(alice: Member) -> None:
+    (post_id,), label_id = await _of_ines(alice)
+    store, libraries = LabelStore(alice.database), LibraryStore(alice.database)
+    [[_, number, _, _]] = await store.asked(alice.account_id, [post_id])
+
+    async def refuse_others(transaction: Transaction) -> None:
+        library = await libraries.lock(transaction, alice.account_id)
+        assert library is not None
+        for other in range(1_000, 1_400):
+            await store.refuse(transaction, library, other, [number])
+
+    await alice.database.write(refuse_others)
+    await writing.send(alice, "DELETE", f"/v1/bookmarks/{post_id}/suggested_labels/{label_id}")
+
+    [[_, _, _, refused]] = await store.asked(alice.account_id, [post_id])
+    assert 0 < len(refused) <= 1_010
+    assert await _suggested(alice, post_id) == []
+
+
+async def test_only_what_is_in_the_library_can_be_refused(alice: Member, bob: Member) -> None:
+    (post_id,), label_id = await _of_ines(alice)
+    (theirs,), _ = await _of_ines(bob)
+    paths = [(theirs, label_id), ("404", label_id), (post_id, "404"), (post_id, "x"), ("x", "x")]
+
+    for post, label in paths:
+        path = f"/v1/bookmarks/{post}/suggested_labels/{label}"
+        answer = await writing.send(alice, "DELETE", path)
+        assert writing.refused(answer) == (404, "NOT_FOUND")
+    assert _names(await _suggested(bob, theirs)) == ["databases"]

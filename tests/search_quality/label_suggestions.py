@@ -70,19 +70,20 @@ async def measured(
     labelled, without = {}, {}
     for post_id, (label, text) in posts.items():
         if label:
-            await _label(member, "remove", post_id, label)
+            await _label(member, "remove_label", post_id, label)
         found = await suggestions.of_post(await member.account(), post_id)
         if label:
             labelled[text] = (label, found)
-            await _label(member, "add", post_id, label)
+            await _label(member, "add_label", post_id, label)
         else:
             without[text] = found
     return Measured(labelled, without)
 
 
-async def _label(member: Member, op: str, post_id: str, label: str) -> None:
-    body = {"tweet_ids": [post_id], "label_name": label}
-    await writing.send(member, "POST", f"/v1/labels/{op}", body)
+async def _label(member: Member, action: str, post_id: str, label: str) -> None:
+    """As a change of many posts, which does not say that the label is wrong for this one."""
+    body = {"action": action, "tweet_ids": [post_id], "label_name": label}
+    assert (await writing.send(member, "POST", "/v1/bookmarks/changes", body)).status_code == 200
 
 
 def _author(place: int) -> dict[str, str]:

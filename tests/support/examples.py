@@ -111,18 +111,19 @@ STEPS: Final[list[tuple[str, str, Any]]] = [
     ("listSimilarBookmarks", f"/v1/bookmarks/{FIRST}/similar?limit=1", None),
     ("listBookmarks", "/v1/bookmarks?limit=1", None),
     ("countBookmarks", "/v1/bookmarks/count?q=bower", None),
-    ("addLabel", "/v1/labels/add", {"tweet_ids": [*BOTH, "1"], "label_name": "Birds"}),
+    ("addLabel", "/v1/labels/add", {"tweet_ids": [FIRST, "1"], "label_name": "Birds"}),
+    ("listSuggestedLabels", f"/v1/bookmarks/{SECOND}/suggested_labels", None),
+    ("refuseSuggestedLabel", f"/v1/bookmarks/{SECOND}/suggested_labels/1", None),
     ("listLabels", "/v1/labels", None),
     ("getBookmark", f"/v1/bookmarks/{FIRST}", None),
-    ("removeLabel", "/v1/labels/remove", {"tweet_ids": [SECOND], "label_name": "Birds"}),
-    ("listSuggestedLabels", f"/v1/bookmarks/{SECOND}/suggested_labels", None),
+    ("removeLabel", "/v1/labels/remove", {"tweet_ids": [FIRST], "label_name": "Birds"}),
     (
         "batchLabels",
         "/v1/labels/batch",
         {
             "operations": [
                 {"op": "add", "tweet_ids": [SECOND], "label_name": "To read"},
-                {"op": "remove", "tweet_ids": [FIRST], "label_name": "Birds"},
+                {"op": "add", "tweet_ids": [FIRST], "label_name": "To read"},
             ]
         },
     ),

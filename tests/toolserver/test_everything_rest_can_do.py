@@ -17,6 +17,7 @@ TOOL_OF = {
     "getBookmark": "get_bookmarks",
     "listSimilarBookmarks": "similar_bookmarks",
     "listSuggestedLabels": "suggest_labels",
+    "refuseSuggestedLabel": "remove_label",
     "updateBookmark": "update_bookmarks",
     "deleteBookmark": "delete_bookmarks",
     "restoreBookmark": "restore_bookmarks",

@@ -7,12 +7,14 @@ import msgspec
 from bowerbird.errors import Code
 from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.labels.suggestions import LabelSuggestions, SuggestedLabel
+from bowerbird.library.labels.suggestions import LabelSuggestions, RefusedLabel, SuggestedLabel
+from bowerbird.storage.database import Transaction
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import AnswerCache
 from bowerbird.wire.responses.envelope import QueryMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Operation
+from bowerbird.wire.writes import Writes, done
 
 SUGGEST: Final = Operation(
     method="GET",
@@ -24,7 +26,15 @@ SUGGEST: Final = Operation(
     meta=QueryMeta,
     refusals=(Code.NOT_FOUND, Code.SUBSCRIPTION_REQUIRED),
 )
-OPERATIONS: Final = (SUGGEST,)
+REFUSE: Final = Operation(
+    method="DELETE",
+    path="/v1/bookmarks/{post_id}/suggested_labels/{label_id}",
+    name="refuseSuggestedLabel",
+    summary="Do not suggest a label for a post again. Its labels stay as they are.",
+    data=RefusedLabel,
+    refusals=(Code.NOT_FOUND, Code.SUBSCRIPTION_REQUIRED),
+)
+OPERATIONS: Final = (SUGGEST, REFUSE)
 
 
 def routes(
@@ -43,3 +53,11 @@ def routes(
         return await answers.answer(call.account, target, build)
 
     return [SUGGEST.served_by(suggest_labels)]
+
+
+def write_routes(suggestions: LabelSuggestions, writes: Writes) -> list[ApiRoute]:
+    async def refuse(transaction: Transaction, call: Call) -> Reply:
+        post_id, label_id = call.path_params["post_id"], call.path_params["label_id"]
+        return done(await suggestions.refuse(transaction, call.account, post_id, label_id))
+
+    return [REFUSE.served_by(writes.handler(refuse))]

@@ -1,13 +1,16 @@
 """Reads and writes labels, and which bookmark has which label."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from bowerbird.model.labels import Label
 from bowerbird.model.shares import Shared
 from bowerbird.storage.database import Database, Reader, Row, Transaction
 from bowerbird.storage.libraries import LockedLibrary
 from bowerbird.storage.shares import ShareStore
+
+# About 200 labels of a bookmark.
+_REFUSED_CHARACTERS: Final = 1_000
 
 
 class LabelStore:
@@ -98,7 +101,7 @@ class LabelStore:
         return numbers or "", label_ids or ""
 
     async def asked(self, account_id: int, post_ids: Sequence[str]) -> Sequence[Row]:
-        """(post id, number, key of the author) of each of these posts that exists."""
+        """(post id, number, key of the author, refused labels) of those posts that exist."""
         values = {"account_id": account_id, "post_ids": self._database.text_list(post_ids)}
         return await self._database.rows(self._sql["asked"], values)
 
@@ -113,6 +116,25 @@ class LabelStore:
         }
         rows = await self._database.slow_rows(self._sql["by_authors"], values)
         return {author: numbers for author, numbers in rows}  # noqa: C416 - rows are sequences
+
+    async def refuse(
+        self,
+        transaction: Transaction,
+        library: LockedLibrary,
+        label_id: int,
+        numbers: Sequence[int],
+    ) -> bool:
+        """Notes that a label is not suggested for bookmarks. False if it was not already.
+
+        A bookmark with too many forgets all earlier ones.
+        """
+        values = {
+            "account_id": library.account_id,
+            "numbers": self._database.number_list(numbers),
+            "mark": f",{label_id},",
+            "most": _REFUSED_CHARACTERS,
+        }
+        return bool(await transaction.rows(self._sql["refuse"], values))
 
     async def insert(
         self, transaction: Transaction, library: LockedLibrary, labels: Sequence[Label], now: int

@@ -70,3 +70,16 @@ async def test_a_free_account_gets_no_suggestion(ann: Reader) -> None:
 
     assert buttons(await ann.page(f"/p/{post_id}")) == []
     assert (await ann.person.open(f"/labels/matching?post={post_id}")).json()["suggested"] == []
+
+
+async def test_a_suggested_label_is_refused_with_one_press(ann: Reader) -> None:
+    post_id = await filled(ann)
+
+    done = await ann.person.send(
+        "/library/label", f"/p/{post_id}", refuse="databases", post=post_id, back=f"/p/{post_id}"
+    )
+
+    assert "said=label-refused" in done.headers["location"]
+    assert buttons(await ann.page(f"/p/{post_id}")) == []
+    assert (await ann.person.open(f"/labels/matching?post={post_id}")).json()["suggested"] == []
+    assert (await stored(ann.member, post_id))["tags"] is None

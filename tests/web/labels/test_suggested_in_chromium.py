@@ -18,7 +18,7 @@ def posts() -> list[dict[str, Any]]:
         make.post(
             text=f"note {n} of {author}", author=author, tags=["databases"] if n < 4 else None
         )
-        for author in ("ines", "olga")
+        for author in ("ines", "olga", "nils")
         for n in range(5)
     ]
 
@@ -59,3 +59,16 @@ def test_a_label_that_fits_is_added_on_the_page_of_the_post(page: Page) -> None:
 
     expect(page.locator("#labels .tag bdi")).to_have_text(["databases"])
     expect(page.locator("#labels .sug")).to_have_count(0)
+
+
+def test_a_label_that_does_not_fit_is_refused_in_the_picker_with_one_key(page: Page) -> None:
+    page.goto(LIST)
+    row = page.get_by_role("article").filter(has_text="note 4 of nils")
+    row.get_by_role("link", name="Label").click()
+    suggested = page.locator(".picker").get_by_role("group", name="Suggested").get_by_role("option")
+    expect(suggested).to_have_count(1)
+
+    page.keyboard.press("Delete")
+
+    expect(suggested).to_have_count(0)
+    expect(row.locator(".tag")).to_have_count(0)

@@ -88,6 +88,8 @@ class Operations:
         posts = [post for post in found if post is not None]
         apply = self._changeset.attach if change.op == "add" else self._changeset.detach
         affected = sum(apply(post, label) for post in posts)
+        if change.op == "remove":
+            await self._changeset.refuse(posts, label)
         tagged, further_ids = self._echo.split(posts)
         return Labelled(tagged, affected, not_found, further_ids)
 

@@ -1,7 +1,7 @@
 """Suggests labels of the account for its posts. The labelled posts are all it learns from.
 
-Nothing is stored, and nothing is labelled by itself: a label that is added or removed changes the
-next suggestion.
+Nothing is labelled by itself: a label that is added or removed changes the next suggestion. Of
+labels that are refused, only their ids are stored, with the post.
 """
 
 import asyncio
@@ -16,13 +16,14 @@ from bowerbird import errors
 from bowerbird.errors import Refusal
 from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.bookmarks import is_post_id
+from bowerbird.library.bookmarks.writing.changeset import Changesets
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import name_key
 from bowerbird.search.words.tokens import words
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
-from bowerbird.storage.database import Database, Row
+from bowerbird.storage.database import Database, Row, Transaction
 from bowerbird.storage.labels import LabelStore
 
 if TYPE_CHECKING:
@@ -55,6 +56,12 @@ class SuggestedLabel(Struct, frozen=True):
     """Number of posts that the reason is based on; 0 for words."""
     color: str | None
     """Colour on the website; null if none was chosen."""
+
+
+class RefusedLabel(Struct, frozen=True):
+    post_id: str
+    label_id: str
+    label_name: str
 
 
 class _Details(Struct):
@@ -90,6 +97,7 @@ _post: Final = msgspec.json.Decoder(_Post).decode
 class LabelSuggestions:
     def __init__(self, database: Database, meaning: SemanticSearch) -> None:
         self._database = database
+        self._changesets = Changesets(database)
         self._accounts = AccountStore(database)
         self._labels = LabelStore(database)
         self._posts = BookmarkStore(database)
@@ -123,6 +131,24 @@ class LabelSuggestions:
             if any(name_key(each.label_name) == key for each in labels)
         ]
 
+    async def refuse(
+        self, transaction: Transaction, account: Account, post_id: str, label_id: str
+    ) -> RefusedLabel:
+        """The label is not suggested for this post any more."""
+        plans.check_writes(account)
+        changeset = await self._changesets.open(
+            transaction, account.account_id, label_ids=[label_id]
+        )
+        await changeset.load([post_id])
+        post, label = changeset.post(post_id), changeset.label_of_id(label_id)
+        if post is None:
+            raise errors.not_found("post", post_id)
+        if label is None:
+            raise errors.not_found("label", label_id)
+        await changeset.refuse([post], label)
+        await changeset.finish(0)
+        return RefusedLabel(post_id, label_id, label.name)
+
     async def _fitting(
         self, account: Account, post_ids: Sequence[str]
     ) -> dict[str, list[SuggestedLabel]]:
@@ -145,12 +171,13 @@ class LabelSuggestions:
 
         def choose() -> dict[str, list[SuggestedLabel]]:
             known, found = _Known.of(labels, name_key(reading.favourite)), {}
-            for (post_id, number, author), votes in zip(asked, near, strict=True):
+            for (post_id, number, author, refused), votes in zip(asked, near, strict=True):
                 if post_id not in contents:
                     continue
                 post = _post(contents[post_id])
                 own = labelled.by_author(by_author.get(author, ""), number)
-                found[post_id] = _chosen(known, post, votes, own)
+                fit = _chosen(known, post, votes, own)
+                found[post_id] = [one for one in fit if f",{one.label_id}," not in refused]
             return found
 
         return await asyncio.to_thread(choose)

@@ -170,8 +170,8 @@ REMOVE: Final = Tool(
     name="remove_label",
     title="Remove a label from saved posts",
     description=(
-        "Removes a label from saved posts, by post_ids or filter. Neither "
-        "the posts nor the label is deleted."
+        "Removes a label from saved posts, by post_ids or filter; both stay. It is not suggested "
+        "for post_ids again."
     ),
     takes=LabelArguments,
     returns=Change,

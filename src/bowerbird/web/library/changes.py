@@ -53,7 +53,8 @@ UNDO: Final = {
     "starred": _REMOVE,
     "unstarred": _ADD,
 }
-_LABEL_ACTIONS: Final[tuple[Op, ...]] = ("add", "remove")
+# A label that is removed from a post is not suggested for it again, also if it was not there.
+_LABEL_ACTIONS: Final[dict[str, Op]] = {"add": "add", "remove": "remove", "refuse": "remove"}
 
 
 class ChangePages:
@@ -73,9 +74,9 @@ class ChangePages:
         post_id, _, next_id = visit.form.get(action, "").partition(" ")
         account = visit.signed_in.account
         if action in (_ADD, _REMOVE):
-            return await self._relabel(
-                visit, "add" if action == _ADD else "remove", post_id, next_id
-            )
+            op: Op = "add" if action == _ADD else "remove"
+            said = _said_of_label(visit, op, next_id)
+            return await self._relabel(visit, op, post_id, next_id, said)
         change: Callable[[], Awaitable[None]]
         if action in _FLAGS:
             change = lambda: self._changes.update(account, post_id, _FLAGS[action])  # noqa: E731
@@ -88,21 +89,22 @@ class ChangePages:
         return await self._after(visit, change, _SAID[action], post_id, next_id=next_id)
 
     async def label(self, visit: Visit) -> Reply:
-        op = next((each for each in _LABEL_ACTIONS if each in visit.form), None)
-        if op is None:
+        action = next((each for each in _LABEL_ACTIONS if each in visit.form), None)
+        if action is None:
             raise Refusal(Code.INVALID_REQUEST, "The form has no action.")
-        return await self._relabel(visit, op, visit.form.get("post", ""), visit.form[op])
+        op, name = _LABEL_ACTIONS[action], visit.form[action]
+        said = "label-refused" if action == "refuse" else _said_of_label(visit, op, name)
+        return await self._relabel(visit, op, visit.form.get("post", ""), name, said)
 
-    async def _relabel(self, visit: Visit, op: Op, post_id: str, name: str) -> Reply:
+    async def _relabel(self, visit: Visit, op: Op, post_id: str, name: str, said: str) -> Reply:
         """Adds a label to a post, or removes it. The undo needs the post and the label."""
         path = sender(visit.form.get("back", ""))
         is_alone = urlsplit(path).path == of_post(post_id)
         sent = msgspec.json.encode({"tweet_ids": [post_id], "label_name": name})
-        said = _said_of_label(visit, op, name)
         if visit.is_of_script:
             request = decoding.decode(sent, LabelRequest)
             await self._changes.label(visit.signed_in.account, op, request)
-            return self._pages.json({"said": MESSAGES[said], "undo": UNDO[said]})
+            return self._pages.json({"said": MESSAGES[said], "undo": UNDO.get(said, "")})
         try:
             request = decoding.decode(sent, LabelRequest)
             changed = await self._changes.label(visit.signed_in.account, op, request)

@@ -83,6 +83,7 @@ MESSAGES: Final = {
     "view-unpinned": "The sidebar does not show the view any more.",
     "view-deleted": "The view is deleted. Its posts stay. It can be restored for an hour.",
     "view-restored": "The view is restored.",
+    "label-refused": "That label is not suggested for this post again.",
     "label-made": "The label is made.",
     "label-known": "That label exists already.",
     "label-changed": "The label is changed.",

@@ -214,6 +214,14 @@ class Changeset:
         self._note_pair(post, label, is_attached=False)
         return True
 
+    async def refuse(self, posts: Sequence[EditablePost], label: Label) -> None:
+        """The label is not suggested for these bookmarks any more."""
+        numbers = [post.number for post in posts]
+        if await self._stores.labels.refuse(
+            self._transaction, self._library, label.label_id, numbers
+        ):
+            self._has_changed = True
+
     def set_flags(
         self, post: EditablePost, *, is_read: bool | None, is_archived: bool | None
     ) -> bool:

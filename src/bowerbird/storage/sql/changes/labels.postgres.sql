@@ -61,7 +61,7 @@ SELECT string_agg(CAST(p.number AS text), ','), string_agg(CAST(p.label_id AS te
          LIMIT :limit) AS p
 
 -- name: asked
-SELECT b.post_id, b.number, b.author_key
+SELECT b.post_id, b.number, b.author_key, b.refused_labels
   FROM bookmark AS b
  WHERE b.account_id = :account_id
    AND b.post_id = ANY(CAST(:post_ids AS text[]))
@@ -73,3 +73,12 @@ SELECT b.author_key, string_agg(CAST(b.number AS text), ',')
    AND b.author_key = ANY(CAST(:authors AS text[]))
    AND b.number >= :first
  GROUP BY b.author_key
+
+-- name: refuse
+UPDATE bookmark
+   SET refused_labels = CASE WHEN length(refused_labels) < :most THEN refused_labels ELSE '' END
+                     || CAST(:mark AS text)
+ WHERE account_id = :account_id
+   AND number = ANY(CAST(:numbers AS bigint[]))
+   AND strpos(refused_labels, CAST(:mark AS text)) = 0
+RETURNING number

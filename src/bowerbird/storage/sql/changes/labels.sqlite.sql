@@ -62,7 +62,7 @@ SELECT group_concat(p.number), group_concat(p.label_id)
          LIMIT :limit) AS p
 
 -- name: asked
-SELECT b.post_id, b.number, b.author_key
+SELECT b.post_id, b.number, b.author_key, b.refused_labels
   FROM json_each(:post_ids) AS wanted
   CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.post_id = wanted.value
 
@@ -73,3 +73,12 @@ SELECT b.author_key, group_concat(b.number)
                           AND b.author_key = wanted.value
                           AND b.number >= :first
  GROUP BY b.author_key
+
+-- name: refuse
+UPDATE bookmark
+   SET refused_labels = CASE WHEN length(refused_labels) < :most THEN refused_labels ELSE '' END
+                     || CAST(:mark AS text)
+ WHERE account_id = :account_id
+   AND number IN (SELECT wanted.value FROM json_each(:numbers) AS wanted)
+   AND instr(refused_labels, CAST(:mark AS text)) = 0
+RETURNING number

@@ -210,9 +210,37 @@ function option(choice, index) {
     shown.append(plus);
   }
   shown.append(first, name, state, tick);
+  if (choice.reason) shown.append(refusal(choice));
   shown.addEventListener("pointerdown", (event) => event.preventDefault());
   shown.addEventListener("click", () => { at = index; choose(); });
   return shown;
+}
+
+/**
+ * For pointers; the key is Delete.
+ * @param {Choice} choice
+ */
+function refusal(choice) {
+  const shown = document.createElement("span");
+  shown.className = "no";
+  shown.title = "Not this label (Delete)";
+  shown.setAttribute("aria-hidden", "true");
+  shown.textContent = "×";
+  shown.addEventListener("click", (event) => {
+    event.stopPropagation();
+    void refuse(choice);
+  });
+  return shown;
+}
+
+/**
+ * The label is not suggested for the post any more.
+ * @param {Choice} choice
+ */
+async function refuse(choice) {
+  const post = targets[0] ? idsOf(targets[0])[0] ?? "" : "";
+  const refused = () => send("/library/label", { refuse: choice.name, post });
+  sending = Promise.race([left, sending]).then(refused).then(look).catch(fail);
 }
 
 /** Marks the choice that Enter takes. */
@@ -358,6 +386,8 @@ function listen() {
       mark();
     } else if (event.key === "Enter") {
       void chooseTyped();
+    } else if (event.key === "Delete" && !shell.input.value && choices[at]?.reason) {
+      void refuse(choices[at]);
     } else if (event.key === "Tab") {
       shell.picker.hidePopover();
     }
