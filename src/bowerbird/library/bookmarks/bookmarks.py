@@ -14,6 +14,7 @@ from bowerbird.library.access import plans
 from bowerbird.library.access.time_zones import TimeZones
 from bowerbird.library.bookmarks import cursors
 from bowerbird.library.bookmarks.authors import NearNames
+from bowerbird.library.bookmarks.bound_filters import forms
 from bowerbird.library.bookmarks.contents import Contents, with_content, with_contents
 from bowerbird.library.bookmarks.cursors import Keyset, Ranked
 from bowerbird.library.bookmarks.list_request import (
@@ -23,6 +24,7 @@ from bowerbird.library.bookmarks.list_request import (
     ListRequest,
     SavedFilter,
     VectorState,
+    bound_query,
     continue_after,
     read_list,
 )
@@ -163,12 +165,10 @@ class Bookmarks:
         if request.filter.meaning is not None:
             vectors = vectors or await self.vector_state(account)
             store = await self._meaning.required(account, vectors.store)
-        bound_to = cursors.query_of(
+        bound_to = bound_query(
             account.account_id,
-            saved.bound_to if saved else _timeless(query, written),
-            request.sort,
-            request.is_ranked,
-            request.is_best_first,
+            request,
+            [saved.bound_to] if saved else forms(_timeless(query, written), query),
         )
         found = await self._found(account, request, bound_to, store, is_relaxed=saved is None)
         if not found.total:

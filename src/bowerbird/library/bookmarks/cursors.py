@@ -116,6 +116,17 @@ def query_of(*parts: Any) -> bytes:
 
 def read(text: str, query: bytes) -> End:
     """Raises a refusal if the text is not a cursor of this query."""
+    end = _read(text, query)
+    if end is None:
+        raise refused(text)
+    return end
+
+
+def is_bound(text: str, query: bytes) -> bool:
+    return _read(text, query) is not None
+
+
+def _read(text: str, query: bytes) -> End | None:
     # Cursors of earlier releases have no first letter, but may begin with the same one.
     for encoded in (text.removeprefix(_FIRST_LETTER), text):
         with suppress(ValueError, msgspec.MsgspecError):
@@ -123,7 +134,7 @@ def read(text: str, query: bytes) -> End:
             body = sealed[_SEAL_BYTES:]
             if sealed[:_SEAL_BYTES] == _seal(body, query):
                 return _decoder.decode(body)
-    raise refused(text)
+    return None
 
 
 def refused(text: str) -> errors.Refusal:

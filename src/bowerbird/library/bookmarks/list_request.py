@@ -6,13 +6,14 @@ so the page ended where such pages end.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum, auto
 from typing import Any, Final
 
 from msgspec import Struct
 
 from bowerbird import errors
+from bowerbird.library.bookmarks import cursors
 from bowerbird.library.bookmarks.threads import Thread
 from bowerbird.model import instants
 from bowerbird.model.accounts import Account
@@ -74,6 +75,22 @@ def read_list(query: ListQuery, filter: BookmarkFilter) -> ListRequest:
         has_own_order=bool(query.sort_by) and (query.sort_by or "").strip() != RELEVANCE,
         is_highlighted=_is_highlighted(query),
     )
+
+
+def bound_query(account_id: int, request: ListRequest, filters: Iterable[Any]) -> bytes:
+    """What the cursors of a list are bound to.
+
+    `filters`: the forms that releases write the filter in. The next cursor has the form of the one
+    that was sent, and otherwise the first one.
+    """
+    order = (request.sort, request.is_ranked, request.is_best_first)
+    first = b""
+    for filter in filters:
+        bound_to = cursors.query_of(account_id, filter, *order)
+        if request.cursor is None or cursors.is_bound(request.cursor, bound_to):
+            return bound_to
+        first = first or bound_to
+    return first
 
 
 def _is_highlighted(query: ListQuery) -> bool:
