@@ -1,12 +1,15 @@
 """If-Match and If-Unmodified-Since: a change that somebody else has overtaken is refused."""
 
 import asyncio
-from typing import Any
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
 
 import httpx
 import pytest
 
 from tests.support import writing
+from tests.support.published import SPEC
 from tests.support.service import Member, Service
 from tests.support.writing import SECOND
 
@@ -167,3 +170,124 @@ async def test_the_free_plan_can_use_conditions(free: Member) -> None:
 
     assert (await change(free, {"is_read": True}, if_match=tag)).status_code == 200
     assert writing.refused(await change(free, {"is_read": False}, if_match=tag)) == FAILED
+
+
+async def _post(member: Member) -> str:
+    await member.save(post_id="1", text="A bower is not a nest")
+    return POST
+
+
+async def _highlight(member: Member) -> str:
+    path = f"{await _post(member)}/highlights"
+    made = await writing.send(member, "POST", path, {"quote": "bower"})
+    return f"{path}/{made.json()['data']['id']}"
+
+
+async def _label(member: Member) -> str:
+    await member.save(post_id="1", tags=["a"])
+    return f"/v1/labels/{await writing.label_id(member, 'a')}"
+
+
+async def _rule(member: Member) -> str:
+    rule = {"name": "a", "when": "arrives", "actions": [{"do": "star"}]}
+    return (await writing.send(member, "POST", "/v1/rules", rule)).headers["location"]
+
+
+async def _share(member: Member) -> str:
+    made = await writing.send(member, "POST", "/v1/shares", {"list": "unread", "audience": "feed"})
+    return made.headers["location"]
+
+
+async def _webhook(member: Member) -> str:
+    url = "https://hooks.example.com/b"
+    return (await writing.send(member, "POST", "/v1/webhooks", {"url": url})).headers["location"]
+
+
+async def _preferences(_: Member) -> str:
+    return "/v1/digests/preferences"
+
+
+CHANGED: Final[dict[str, tuple[Callable[[Member], Awaitable[str]], Any, Any]]] = {
+    "/v1/bookmarks/{post_id}": (_post, {"note": "a"}, {"note": "b"}),
+    "/v1/bookmarks/{post_id}/highlights/{highlight_id}": (
+        *(_highlight, {"comment": "a"}, {"comment": "b"}),
+    ),
+    "/v1/labels/{label_id}": (_label, {"color": "moss"}, {"label_name": "b"}),
+    "/v1/views/{slug}": (writing.view, {"name": "a"}, {"name": "b"}),
+    "/v1/rules/{rule_id}": (_rule, {"name": "b"}, {"is_on": False}),
+    "/v1/shares/{share_id}": (_share, {"title": "a"}, {"is_on": False}),
+    "/v1/webhooks/{webhook_id}": (_webhook, {"tag": "a"}, {"is_active": False}),
+    "/v1/digests/preferences": (_preferences, {"hour": 5}, {"hour": 6}),
+}
+"""By path of a PATCH: what creates such a resource, and two changes of it."""
+
+
+def described() -> dict[str, dict[str, Any]]:
+    paths = json.loads(SPEC.read_text())["paths"]
+    return {path: one for path, one in paths.items() if {"patch", "put"} & one.keys()}
+
+
+def test_every_change_of_a_resource_heeds_conditions() -> None:
+    assert described().keys() == CHANGED.keys()
+    for path, operations in described().items():
+        for method in operations.keys() & {"patch", "put", "delete"}:
+            named = {one["name"] for one in operations[method]["parameters"]}
+            assert {"If-Match", "If-Unmodified-Since"} <= named, (method, path)
+            assert "412" in operations[method]["responses"], (method, path)
+
+
+@pytest.mark.parametrize("path", CHANGED)
+async def test_a_change_that_somebody_has_overtaken_is_refused(alice: Member, path: str) -> None:
+    create, one, other = CHANGED[path]
+    target = await create(alice)
+    # A highlight is a part of its post.
+    read = target.partition("/highlights/")[0]
+    shown = await alice.client.get(read)
+    old, date = shown.headers["etag"], shown.headers["last-modified"]
+    cached = await alice.client.get(read, headers={"If-None-Match": old})
+    assert cached.status_code == 304
+    alice.clock.now += 2 * SECOND
+
+    first = await change(alice, one, target, if_match=old, if_unmodified_since=date)
+    assert first.status_code == 200, first.text
+    now = (await alice.client.get(read)).json()
+    has_delete = "delete" in described()[path]
+    for condition in ({"if_match": old}, {"if_unmodified_since": date}):
+        answer = await change(alice, other, target, **condition)
+        assert writing.refused(answer) == FAILED, condition
+        if has_delete:
+            answer = await change(alice, None, target, "DELETE", **condition)
+            assert writing.refused(answer) == FAILED, condition
+    assert (await alice.client.get(read)).json() == now
+
+    current = await alice.client.get(read)
+    seen = current.headers["last-modified"]
+    answer = await change(alice, other, target, if_unmodified_since=seen)
+    assert answer.status_code == 200, answer.text
+    if has_delete:
+        tag = await etag(alice, read)
+        assert (await change(alice, None, target, "DELETE", if_match=tag)).status_code == 200
+
+
+async def test_a_label_has_a_tag_that_its_posts_do_not_change(alice: Member) -> None:
+    path = await _label(alice)
+    tag = await etag(alice, path)
+    await alice.save(post_id="2", tags=["a"])
+
+    shown = (await alice.get(path)).json()["data"]
+    assert (shown["label_name"], shown["count"]) == ("a", 2)
+    assert (await change(alice, {"color": "moss"}, path, if_match=tag)).status_code == 200
+    assert writing.refused(await change(alice, {"color": None}, path, if_match=tag)) == FAILED
+    for unknown in ("x", "99", "1" * 30):
+        assert (await alice.get(f"/v1/labels/{unknown}")).status_code == 404
+
+
+async def test_a_label_of_others_is_not_shown(cast: Service) -> None:
+    await cast.bob.save(tags=["b"])
+    path = await _label(cast.alice)
+
+    answer = await change(cast.bob, {"color": "moss"}, path, if_match="*")
+    shown = await cast.bob.get(path)
+    # Each account counts its labels from 1, so bob has one of this id: his own.
+    assert shown.json()["data"]["label_name"] == "b"
+    assert answer.json()["data"]["label_name"] == "b"

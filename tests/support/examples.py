@@ -115,6 +115,7 @@ STEPS: Final[list[tuple[str, str, Any]]] = [
     ("listSuggestedLabels", f"/v1/bookmarks/{SECOND}/suggested_labels", None),
     ("refuseSuggestedLabel", f"/v1/bookmarks/{SECOND}/suggested_labels/1", None),
     ("listLabels", "/v1/labels", None),
+    ("getLabel", "/v1/labels/1", None),
     ("getBookmark", f"/v1/bookmarks/{FIRST}", None),
     ("removeLabel", "/v1/labels/remove", {"tweet_ids": [FIRST], "label_name": "Birds"}),
     (

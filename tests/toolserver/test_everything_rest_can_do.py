@@ -35,6 +35,7 @@ TOOL_OF = {
     "updateHighlight": "update_highlight",
     "deleteHighlight": "delete_highlight",
     "listLabels": "list_labels",
+    "getLabel": "list_labels",
     "addLabel": "add_label",
     "removeLabel": "remove_label",
     "batchLabels": "batch_label",

@@ -37,6 +37,7 @@ class Preferences(Struct, frozen=True):
     # Digests due before this instant need no more work: they were created, empty, or turned off.
     since: int = 0
     is_zone_chosen: bool = False
+    updated_at: int = 0
 
     @property
     def kind(self) -> PeriodKind | None:

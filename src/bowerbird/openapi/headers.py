@@ -36,6 +36,11 @@ HEADERS: Final[dict[str, Json]] = {
         _TEXT,
         '"6c1f8e0a5d4b3c2f1e0d9c8b7a695847"',
     ),
+    "Last-Modified": _header(
+        "When the resource was last changed. Send it as If-Unmodified-Since.",
+        _HTTP_DATE,
+        "Sat, 18 Jul 2026 08:21:13 GMT",
+    ),
     "Content-Encoding": _header(
         "zstd or gzip, if the request accepts it.", _TEXT, "gzip", required=False
     ),

@@ -231,7 +231,7 @@ def _parameters(operation: Operation) -> list[Json]:
         found += [headers.RANGE, headers.IF_RANGE]
     elif operation.method == "GET" and operation.is_tagged:
         found.append(headers.IF_NONE_MATCH)
-    if operation.is_conditional:
+    if operation.is_conditional and operation.method != "GET":
         found += [headers.IF_MATCH, headers.IF_UNMODIFIED_SINCE]
     if operation.is_keyed:
         # Both documents have an operation that saves bookmarks.
@@ -279,6 +279,7 @@ def _own_headers(operation: Operation, status: int) -> Json:
     found: list[str] = []
     if operation.method == "GET" and operation.is_tagged:
         found += ["ETag", "Content-Encoding"]
+        found += ["Last-Modified"] * operation.is_conditional
     if status in (_CREATED, _PARTIAL):
         found.append("Location" if status == _CREATED else "Content-Range")
     if operation.is_keyed:

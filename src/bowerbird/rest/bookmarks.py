@@ -28,8 +28,8 @@ from bowerbird.rest import bulk
 from bowerbird.rest.bulk import Changing, kept
 from bowerbird.search.queries import query_language
 from bowerbird.storage.database import Transaction
-from bowerbird.wire import preconditions, query_strings
-from bowerbird.wire.preconditions import state_of
+from bowerbird.wire import query_strings
+from bowerbird.wire.preconditions import Current
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import AnswerCache, One, RequestTarget
 from bowerbird.wire.responses.envelope import (
@@ -41,6 +41,7 @@ from bowerbird.wire.responses.envelope import (
     content_meta,
 )
 from bowerbird.wire.responses.replies import Reply, Unsettled
+from bowerbird.wire.responses.states import State
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Writes, done, done_with
 
@@ -91,6 +92,7 @@ GET: Final = Operation(
     meta=BookmarkMeta,
     refusals=(Code.NOT_FOUND,),
     is_in_sandbox=True,
+    is_conditional=True,
 )
 SIMILAR: Final = Operation(
     method="GET",
@@ -168,7 +170,7 @@ def routes(bookmarks: Bookmarks, answers: AnswerCache) -> list[ApiRoute]:
             stored, content = await bookmarks.stored_with_content(call.account, post_id)
             shown = with_content(stored, content)
             body = envelope.success_of_one(shown, content_meta(content))
-            return One(body, state_of(stored), content.is_settled)
+            return One(body, _state(stored), content.is_settled)
 
         return await answers.answer_one(call.account, call.target, build)
 
@@ -213,7 +215,6 @@ def write_routes(flags: Flags, trash: Trash, writes: Writes, changing: Changing)
 
     async def update(transaction: Transaction, call: Call, request: UpdateRequest) -> Reply:
         post_id = call.path_params["post_id"]
-        await _check(flags, transaction, call, post_id)
         bookmark, row = await flags.update_one(transaction, call.account, post_id, request)
         return done_with(bookmark, UndoMeta(kept(row)))
 
@@ -222,7 +223,6 @@ def write_routes(flags: Flags, trash: Trash, writes: Writes, changing: Changing)
 
     async def delete(transaction: Transaction, call: Call) -> Reply:
         post_id = call.path_params["post_id"]
-        await _check(flags, transaction, call, post_id)
         deleted, row = await trash.delete(transaction, call.account, post_id)
         return done(deleted, UndoMeta(kept(row)))
 
@@ -238,20 +238,23 @@ def write_routes(flags: Flags, trash: Trash, writes: Writes, changing: Changing)
         UPDATE_MANY.served_by(
             changing.handler_of(StateRequest, lambda one: one.change, update_matching, update_many)
         ),
-        UPDATE.served_by(writes.handler_of(UpdateRequest, update)),
-        DELETE.served_by(writes.handler(delete, prepare_delete)),
+        UPDATE.served_by(writes.handler_of(UpdateRequest, update, current=current_post(flags))),
+        DELETE.served_by(writes.handler(delete, prepare_delete, current=current_post(flags))),
         RESTORE.served_by(writes.handler(restore, prepare_restore)),
     ]
 
 
-async def _check(flags: Flags, transaction: Transaction, call: Call, post_id: str) -> None:
-    """Refuses a change of a post that is not as the client has read it."""
+def current_post(flags: Flags) -> Current:
+    """The post of a path, for changes of it and of what it contains."""
 
-    async def current() -> tuple[bytes, int]:
-        stored = await flags.locked(transaction, call.account, post_id)
-        return stored, updated_at(stored)
+    async def current(transaction: Transaction, call: Call) -> State:
+        return _state(await flags.stored(transaction, call.account, call.path_params["post_id"]))
 
-    await preconditions.check(call, current)
+    return current
+
+
+def _state(stored: bytes) -> State:
+    return State(stored, updated_at(stored))
 
 
 def _changed(affected: int) -> str:

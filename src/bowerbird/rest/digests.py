@@ -7,13 +7,15 @@ import msgspec
 from bowerbird.errors import Code
 from bowerbird.library.digests.digests import Digests, PreferencesResponse
 from bowerbird.library.digests.responses import DigestResponse, DigestSummary
+from bowerbird.model.digests import Preferences
 from bowerbird.requests.digests import DigestQuery, DigestsQuery, PreferencesRequest
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
 from bowerbird.wire.responses import envelope
-from bowerbird.wire.responses.answer_cache import AnswerCache
+from bowerbird.wire.responses.answer_cache import AnswerCache, One
 from bowerbird.wire.responses.envelope import DigestListMeta, QueryMeta
 from bowerbird.wire.responses.replies import Reply
+from bowerbird.wire.responses.states import State, state_of
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Writes, done
 
@@ -34,6 +36,7 @@ PREFERENCES: Final = Operation(
     summary="Get how often digests are created, time zone, hour, and whether they are emailed.",
     data=PreferencesResponse,
     meta=QueryMeta,
+    is_conditional=True,
 )
 UPDATE_PREFERENCES: Final = Operation(
     method="PATCH",
@@ -42,6 +45,7 @@ UPDATE_PREFERENCES: Final = Operation(
     summary="Change the digest preferences that are sent.",
     data=PreferencesResponse,
     body=PreferencesRequest,
+    is_conditional=True,
 )
 GET: Final = Operation(
     method="GET",
@@ -80,12 +84,13 @@ def routes(digests: Digests, answers: AnswerCache) -> list[ApiRoute]:
         return await answers.answer(call.account, call.target, build)
 
     async def get_preferences(call: Call) -> Reply:
-        async def build() -> bytes:
-            return envelope.success(await digests.preferences(call.account))
+        async def build() -> One:
+            stored = await digests.stored(call.account)
+            return One(envelope.success(digests.shown(stored)), _state(stored))
 
         # The time of the next digest changes without a new version of the library.
         target = msgspec.structs.replace(call.target, minute=digests.minute())
-        return await answers.answer(call.account, target, build)
+        return await answers.answer_one(call.account, target, build)
 
     return [
         LIST.served_by(list_digests),
@@ -98,4 +103,13 @@ def write_routes(digests: Digests, writes: Writes) -> list[ApiRoute]:
     async def update(transaction: Transaction, call: Call, request: PreferencesRequest) -> Reply:
         return done(await digests.update_preferences(transaction, call.account, request))
 
-    return [UPDATE_PREFERENCES.served_by(writes.handler_of(PreferencesRequest, update))]
+    async def current(transaction: Transaction, call: Call) -> State:
+        return _state(await digests.stored(call.account, transaction))
+
+    handler = writes.handler_of(PreferencesRequest, update, current=current)
+    return [UPDATE_PREFERENCES.served_by(handler)]
+
+
+def _state(stored: Preferences) -> State:
+    """Without the time of the next digest."""
+    return state_of(msgspec.structs.replace(stored, since=0), stored.updated_at)

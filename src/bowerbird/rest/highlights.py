@@ -3,9 +3,11 @@
 from typing import Final
 
 from bowerbird.errors import Code
+from bowerbird.library.bookmarks.flags import Flags
 from bowerbird.library.bookmarks.highlights import Highlights
 from bowerbird.model.highlights import HighlightedPassage
 from bowerbird.requests.bookmarks import HighlightChange, NewHighlight
+from bowerbird.rest.bookmarks import current_post
 from bowerbird.storage.database import Transaction
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Operation
@@ -28,6 +30,8 @@ UPDATE: Final = Operation(
     summary="Change the comment of a highlight.",
     data=HighlightedPassage,
     body=HighlightChange,
+    # It is a part of its bookmark, whose ETag and updated_at these are.
+    is_conditional=True,
     refusals=(Code.NOT_FOUND,),
 )
 DELETE: Final = Operation(
@@ -36,12 +40,15 @@ DELETE: Final = Operation(
     name="deleteHighlight",
     summary="Remove a highlight. The post stays as it is.",
     data=HighlightedPassage,
+    is_conditional=True,
     refusals=(Code.NOT_FOUND,),
 )
 OPERATIONS: Final = (ADD, UPDATE, DELETE)
 
 
-def write_routes(highlights: Highlights, writes: Writes) -> list[ApiRoute]:
+def write_routes(highlights: Highlights, flags: Flags, writes: Writes) -> list[ApiRoute]:
+    current = current_post(flags)
+
     async def add(transaction: Transaction, call: Call, request: NewHighlight) -> Reply:
         post_id = call.path_params["post_id"]
         return done(await highlights.add(transaction, call.account, post_id, request))
@@ -63,6 +70,6 @@ def write_routes(highlights: Highlights, writes: Writes) -> list[ApiRoute]:
 
     return [
         ADD.served_by(writes.handler_of(NewHighlight, add)),
-        UPDATE.served_by(writes.handler_of(HighlightChange, update)),
-        DELETE.served_by(writes.handler(delete)),
+        UPDATE.served_by(writes.handler_of(HighlightChange, update, current=current)),
+        DELETE.served_by(writes.handler(delete, current=current)),
     ]

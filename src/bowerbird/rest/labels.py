@@ -7,10 +7,11 @@ from msgspec import UNSET
 from bowerbird.errors import Code
 from bowerbird.library.access import plans
 from bowerbird.library.bulk.requests import BulkChange, shown
-from bowerbird.library.labels.label_list import LabelResponse
+from bowerbird.library.labels.label_list import LabelResponse, to_response
 from bowerbird.library.labels.labels import BatchResult, Labels
 from bowerbird.library.labels.operations import Labelled, Op, Tagged
 from bowerbird.model.bulk import BulkRow
+from bowerbird.model.labels import Label
 from bowerbird.requests import limits
 from bowerbird.requests.labels import (
     BatchRequest,
@@ -25,9 +26,16 @@ from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
 from bowerbird.wire.idempotency import Replay
 from bowerbird.wire.responses import envelope
-from bowerbird.wire.responses.answer_cache import AnswerCache
-from bowerbird.wire.responses.envelope import BatchMeta, ChangeMeta, LabelListMeta, LabelMeta
+from bowerbird.wire.responses.answer_cache import AnswerCache, One
+from bowerbird.wire.responses.envelope import (
+    BatchMeta,
+    ChangeMeta,
+    LabelListMeta,
+    LabelMeta,
+    QueryMeta,
+)
 from bowerbird.wire.responses.replies import Reply
+from bowerbird.wire.responses.states import State, state_of
 from bowerbird.wire.routes import ApiRoute, Call, Handler, Operation
 from bowerbird.wire.writes import Writes, done
 
@@ -84,6 +92,16 @@ BATCH: Final = Operation(
     statuses=(200, 207),
     is_in_sandbox=True,
 )
+GET: Final = Operation(
+    method="GET",
+    path="/v1/labels/{label_id}",
+    name="getLabel",
+    summary="Get one label.",
+    data=LabelResponse,
+    meta=QueryMeta,
+    is_conditional=True,
+    refusals=(Code.NOT_FOUND,),
+)
 UPDATE: Final = Operation(
     method="PATCH",
     path="/v1/labels/{label_id}",
@@ -92,6 +110,7 @@ UPDATE: Final = Operation(
     data=LabelResponse,
     meta=LabelMeta,
     body=LabelChange,
+    is_conditional=True,
     statuses=bulk.CREATE.statuses,
     headers=bulk.CREATE.headers,
     refusals=(Code.NOT_FOUND,),
@@ -102,6 +121,7 @@ DELETE: Final = Operation(
     name="deleteLabel",
     summary="Remove a label from every post and delete it.",
     data=LabelResponse,
+    is_conditional=True,
     meta=LabelMeta,
     statuses=bulk.CREATE.statuses,
     headers=bulk.CREATE.headers,
@@ -119,7 +139,7 @@ MERGE: Final = Operation(
     headers=bulk.CREATE.headers,
     refusals=(Code.NOT_FOUND,),
 )
-OPERATIONS: Final = (LIST, ADD, REMOVE, BATCH, UPDATE, DELETE, MERGE)
+OPERATIONS: Final = (LIST, ADD, REMOVE, BATCH, GET, UPDATE, DELETE, MERGE)
 
 
 def routes(labels: Labels, answers: AnswerCache) -> list[ApiRoute]:
@@ -141,7 +161,14 @@ def routes(labels: Labels, answers: AnswerCache) -> list[ApiRoute]:
 
         return await answers.answer(call.account, call.target, build)
 
-    return [LIST.served_by(list_labels)]
+    async def get_label(call: Call) -> Reply:
+        async def build() -> One:
+            label, changed_at = await labels.find(call.account, call.path_params["label_id"])
+            return One(envelope.success(to_response(label)), _state(label, changed_at))
+
+        return await answers.answer_one(call.account, call.target, build)
+
+    return [LIST.served_by(list_labels), GET.served_by(get_label)]
 
 
 def write_routes(labels: Labels, writes: Writes, changing: Changing) -> list[ApiRoute]:
@@ -173,14 +200,25 @@ def write_routes(labels: Labels, writes: Writes, changing: Changing) -> list[Api
             return None
         return _changed(await labels.changed(labels.database, call.account, row), row)
 
+    async def current(transaction: Transaction, call: Call) -> State:
+        gate(call.account)
+        label_id = call.path_params["label_id"]
+        return _state(*await labels.find(call.account, label_id, transaction))
+
+    update_handler = writes.handler_of(LabelChange, update, gate, wait=wait, current=current)
     return [
         ADD.served_by(_labelling(labels, changing, "add")),
         REMOVE.served_by(_labelling(labels, changing, "remove")),
         BATCH.served_by(writes.handler_of(BatchRequest, batch, gate)),
-        UPDATE.served_by(writes.handler_of(LabelChange, update, gate, wait=wait)),
-        DELETE.served_by(writes.handler(delete, wait=wait)),
+        UPDATE.served_by(update_handler),
+        DELETE.served_by(writes.handler(delete, wait=wait, current=current)),
         MERGE.served_by(writes.handler_of(MergeRequest, merge, gate, wait=wait)),
     ]
+
+
+def _state(label: Label, changed_at: int) -> State:
+    """Without the number of its posts."""
+    return state_of((label.name, label.metadata, label.color), changed_at)
 
 
 def _changed(label: LabelResponse, row: BulkRow) -> Reply:

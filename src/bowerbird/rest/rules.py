@@ -17,11 +17,15 @@ from bowerbird.library.rules.rules import (
     shown,
     shown_log,
 )
+from bowerbird.model.rules import Rule
 from bowerbird.requests.filters import sent
 from bowerbird.requests.rules import NewRule, RuleApplication, RuleChange, RulePreview
 from bowerbird.storage.database import Transaction
+from bowerbird.wire.responses import envelope
+from bowerbird.wire.responses.answer_cache import AnswerCache
 from bowerbird.wire.responses.envelope import QueryMeta
 from bowerbird.wire.responses.replies import Reply
+from bowerbird.wire.responses.states import State, state_of
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Writes, done
 
@@ -75,8 +79,8 @@ GET: Final = Operation(
     summary="Get one rule.",
     data=RuleResponse,
     meta=QueryMeta,
-    is_tagged=False,
     refusals=(Code.NOT_FOUND,),
+    is_conditional=True,
 )
 UPDATE: Final = Operation(
     method="PATCH",
@@ -85,6 +89,7 @@ UPDATE: Final = Operation(
     summary="Change a rule, its place in the order, or whether it is on.",
     data=RuleResponse,
     body=RuleChange,
+    is_conditional=True,
     refusals=(Code.SUBSCRIPTION_REQUIRED, Code.FILTER_NOT_ALLOWED, Code.NOT_FOUND),
 )
 DELETE: Final = Operation(
@@ -93,6 +98,7 @@ DELETE: Final = Operation(
     name="deleteRule",
     summary="Delete a rule. What it has done stays.",
     data=RuleResponse,
+    is_conditional=True,
     refusals=(Code.SUBSCRIPTION_REQUIRED, Code.NOT_FOUND),
 )
 APPLY: Final = Operation(
@@ -108,7 +114,7 @@ APPLY: Final = Operation(
 OPERATIONS: Final = (LIST, CREATE, LOG, PREVIEW, GET, UPDATE, DELETE, APPLY)
 
 
-def routes(rules: Rules) -> list[ApiRoute]:
+def routes(rules: Rules, answers: AnswerCache) -> list[ApiRoute]:
     async def list_rules(call: Call) -> Reply:
         return done([shown(rule) for rule in await rules.all(call.account)])
 
@@ -116,7 +122,8 @@ def routes(rules: Rules) -> list[ApiRoute]:
         return done([shown_log(one) for one in await rules.log(call.account)])
 
     async def get(call: Call) -> Reply:
-        return done(shown(await rules.find(call.account, call.path_params["rule_id"])))
+        rule = await rules.find(call.account, call.path_params["rule_id"])
+        return await answers.uncached(call.target, envelope.success(shown(rule)), _state(rule))
 
     return [LIST.served_by(list_rules), LOG.served_by(log), GET.served_by(get)]
 
@@ -138,11 +145,21 @@ def write_routes(rules: Rules, writes: Writes) -> list[ApiRoute]:
         rule_id = call.path_params["rule_id"]
         return done(shown(await rules.delete(transaction, call.account, rule_id)))
 
+    async def current(transaction: Transaction, call: Call) -> State:
+        gate(call.account)
+        return _state(await rules.find(call.account, call.path_params["rule_id"], transaction))
+
     return [
         CREATE.served_by(writes.handler_of(NewRule, create, gate)),
-        UPDATE.served_by(writes.handler_of(RuleChange, update, gate)),
-        DELETE.served_by(writes.handler(delete)),
+        UPDATE.served_by(writes.handler_of(RuleChange, update, gate, current=current)),
+        DELETE.served_by(writes.handler(delete, current=current)),
     ]
+
+
+def _state(rule: Rule) -> State:
+    """Without what it has done."""
+    stored = (rule.name, rule.body, rule.position, rule.is_on, rule.notice)
+    return state_of(stored, rule.updated_at)
 
 
 def past_routes(past: RulePast, writes: Writes, wake: Callable[[], None]) -> list[ApiRoute]:

@@ -6,11 +6,14 @@ import msgspec
 
 from bowerbird.errors import Code
 from bowerbird.library.sharing.shares import ShareResponse, Shares
-from bowerbird.model.shares import Shared  # noqa: TC001 - as the other models
+from bowerbird.model.shares import Share, Shared
 from bowerbird.requests.shares import NewShare, ShareChange
 from bowerbird.storage.database import Transaction
+from bowerbird.wire.responses import envelope
+from bowerbird.wire.responses.answer_cache import AnswerCache
 from bowerbird.wire.responses.envelope import QueryMeta
 from bowerbird.wire.responses.replies import Reply
+from bowerbird.wire.responses.states import State, state_of
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Writes, done
 
@@ -43,8 +46,8 @@ GET: Final = Operation(
     summary="Get one shared list or private feed.",
     data=ShareResponse,
     meta=QueryMeta,
-    is_tagged=False,
     refusals=(Code.NOT_FOUND,),
+    is_conditional=True,
 )
 UPDATE: Final = Operation(
     method="PATCH",
@@ -53,6 +56,7 @@ UPDATE: Final = Operation(
     summary="Change how a list is shared, switch it off, or give it a new address.",
     data=ShareResponse,
     body=ShareChange,
+    is_conditional=True,
     refusals=(Code.NOT_FOUND,),
 )
 DELETE: Final = Operation(
@@ -61,19 +65,21 @@ DELETE: Final = Operation(
     name="deleteShare",
     summary="Stop sharing a list. Its address ends at once.",
     data=ShareResponse,
+    is_conditional=True,
     refusals=(Code.NOT_FOUND,),
 )
 OPERATIONS: Final = (LIST, CREATE, GET, UPDATE, DELETE)
 
 
-def routes(shares: Shares) -> list[ApiRoute]:
+def routes(shares: Shares, answers: AnswerCache) -> list[ApiRoute]:
     async def list_shares(call: Call) -> Reply:
         found = await shares.all(call.account)
         return done(found)
 
     async def get_share(call: Call) -> Reply:
         share = await shares.find(call.account, call.path_params["share_id"])
-        return done(await shares.response(call.account, share))
+        body = envelope.success(await shares.response(call.account, share))
+        return await answers.uncached(call.target, body, _state(share))
 
     return [LIST.served_by(list_shares), GET.served_by(get_share)]
 
@@ -105,8 +111,16 @@ def write_routes(shares: Shares, writes: Writes) -> list[ApiRoute]:
         share = await shares.delete(transaction, call.account, call.path_params["share_id"])
         return done(await shares.response_within(transaction, call.account, share))
 
+    async def current(transaction: Transaction, call: Call) -> State:
+        share_id = call.path_params["share_id"]
+        return _state(await shares.find(call.account, share_id, transaction))
+
     return [
         CREATE.served_by(create),
-        UPDATE.served_by(writes.handler_of(ShareChange, update)),
-        DELETE.served_by(writes.handler(delete)),
+        UPDATE.served_by(writes.handler_of(ShareChange, update, current=current)),
+        DELETE.served_by(writes.handler(delete, current=current)),
     ]
+
+
+def _state(share: Share) -> State:
+    return state_of(share, share.updated_at)

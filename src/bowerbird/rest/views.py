@@ -17,12 +17,12 @@ from bowerbird.model.labels import View
 from bowerbird.requests.fields import gates_for
 from bowerbird.requests.views import NewView, ViewBookmarksQuery, ViewChange
 from bowerbird.storage.database import Transaction
-from bowerbird.wire import preconditions, query_strings
-from bowerbird.wire.preconditions import state_of
+from bowerbird.wire import query_strings
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import AnswerCache, One, RequestTarget
 from bowerbird.wire.responses.envelope import ListMeta, QueryMeta, ViewListMeta
 from bowerbird.wire.responses.replies import Reply, Unsettled
+from bowerbird.wire.responses.states import State, state_of
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Writes, done
 
@@ -55,6 +55,7 @@ GET: Final = Operation(
     meta=QueryMeta,
     refusals=(Code.NOT_FOUND,),
     is_in_sandbox=True,
+    is_conditional=True,
 )
 UPDATE: Final = Operation(
     method="PATCH",
@@ -149,11 +150,9 @@ def write_routes(views: Views, writes: Writes) -> list[ApiRoute]:
 
     async def update(transaction: Transaction, call: Call, request: ViewChange) -> Reply:
         slug = call.path_params["slug"]
-        await _check(views, transaction, call)
         return done(await views.update(transaction, call.account, slug, request))
 
     async def delete(transaction: Transaction, call: Call) -> Reply:
-        await _check(views, transaction, call)
         return done(await views.delete(transaction, call.account, call.path_params["slug"]))
 
     async def prepare_create(call: Call, request: NewView) -> None:
@@ -165,26 +164,23 @@ def write_routes(views: Views, writes: Writes) -> list[ApiRoute]:
     async def prepare_delete(call: Call) -> None:
         await views.prepare_delete(call.account, call.path_params["slug"])
 
+    async def current(transaction: Transaction, call: Call) -> State:
+        gate(call.account)
+        return _state(await views.stored(transaction, call.account, call.path_params["slug"]))
+
+    update_handler = writes.handler_of(
+        ViewChange, update, gate, prepare=prepare_update, current=current
+    )
     return [
         CREATE.served_by(writes.handler_of(NewView, create, gate, prepare=prepare_create)),
-        UPDATE.served_by(writes.handler_of(ViewChange, update, gate, prepare=prepare_update)),
-        DELETE.served_by(writes.handler(delete, prepare_delete)),
+        UPDATE.served_by(update_handler),
+        DELETE.served_by(writes.handler(delete, prepare_delete, current=current)),
     ]
 
 
-async def _check(views: Views, transaction: Transaction, call: Call) -> None:
-    """Refuses a change of a view that is not as the client has read it."""
-
-    async def current() -> tuple[bytes, int]:
-        view = await views.locked(transaction, call.account, call.path_params["slug"])
-        return msgspec.json.encode(view), view.updated_at
-
-    await preconditions.check(call, current)
-
-
-def _state(view: View) -> bytes:
+def _state(view: View) -> State:
     """Without the count, which changes with the posts."""
-    return state_of(msgspec.json.encode(view))
+    return state_of(view, view.updated_at)
 
 
 def _is_settled(views: Sequence[ViewResponse]) -> bool:

@@ -11,14 +11,17 @@ from bowerbird.library.webhooks.webhooks import (
     WebhookResponse,
     Webhooks,
 )
-from bowerbird.model.webhooks import DeliveryState
+from bowerbird.model.webhooks import DeliveryState, Webhook
 from bowerbird.requests.limits import PAGE_DEFAULT
 from bowerbird.requests.webhooks import DeliveriesQuery, NewWebhook, WebhookChange
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
 from bowerbird.wire.idempotency import Replay
+from bowerbird.wire.responses import envelope
+from bowerbird.wire.responses.answer_cache import AnswerCache
 from bowerbird.wire.responses.envelope import QueryMeta
 from bowerbird.wire.responses.replies import Reply
+from bowerbird.wire.responses.states import State, state_of
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Writes, done
 
@@ -58,8 +61,8 @@ GET: Final = Operation(
     summary="Get one webhook.",
     data=WebhookResponse,
     meta=QueryMeta,
-    is_tagged=False,
     refusals=(*_PAID, Code.NOT_FOUND),
+    is_conditional=True,
 )
 UPDATE: Final = Operation(
     method="PATCH",
@@ -68,6 +71,7 @@ UPDATE: Final = Operation(
     summary="Change a webhook, pause it, or turn it on again.",
     data=WebhookResponse,
     body=WebhookChange,
+    is_conditional=True,
     refusals=(*_PAID, Code.NOT_FOUND),
 )
 DELETE: Final = Operation(
@@ -76,6 +80,7 @@ DELETE: Final = Operation(
     name="deleteWebhook",
     summary="Remove a webhook and what is known about its messages.",
     data=WebhookResponse,
+    is_conditional=True,
     refusals=(Code.NOT_FOUND,),
 )
 ROTATE: Final = Operation(
@@ -133,14 +138,16 @@ OPERATIONS: Final = (
 )
 
 
-def routes(webhooks: Webhooks) -> list[ApiRoute]:
+def routes(webhooks: Webhooks, answers: AnswerCache) -> list[ApiRoute]:
     async def list_webhooks(call: Call) -> Reply:
         plans.check_webhooks(call.account)
         return done(await webhooks.all(call.account))
 
     async def get_webhook(call: Call) -> Reply:
         plans.check_webhooks(call.account)
-        return done(await webhooks.get(call.account, call.path_params["webhook_id"]))
+        hook = await webhooks.find(call.account, call.path_params["webhook_id"])
+        body = envelope.success(webhooks.shown(hook))
+        return await answers.uncached(call.target, body, _state(hook))
 
     async def list_deliveries(call: Call) -> Reply:
         plans.check_webhooks(call.account)
@@ -181,10 +188,14 @@ def write_routes(webhooks: Webhooks, writes: Writes) -> list[ApiRoute]:
             await webhooks.delete(transaction, call.account, call.path_params["webhook_id"])
         )
 
+    async def current(transaction: Transaction, call: Call) -> State:
+        webhook_id = call.path_params["webhook_id"]
+        return _state(await webhooks.find(call.account, webhook_id, transaction))
+
     return [
         CREATE.served_by(writes.handler_of(NewWebhook, create, gate)),
-        UPDATE.served_by(writes.handler_of(WebhookChange, update, gate)),
-        DELETE.served_by(writes.handler(delete)),
+        UPDATE.served_by(writes.handler_of(WebhookChange, update, gate, current=current)),
+        DELETE.served_by(writes.handler(delete, current=current)),
         ROTATE.served_by(writes.handler(rotate)),
     ]
 
@@ -211,6 +222,12 @@ def sending_routes(webhooks: Webhooks, writes: Writes) -> list[ApiRoute]:
         TEST.served_by(writes.handler(test, wait=wait)),
         SEND_AGAIN.served_by(writes.handler(send_again, wait=wait)),
     ]
+
+
+def _state(hook: Webhook) -> State:
+    """Without what came of its messages, unless that has disabled it."""
+    stored = (hook.url, hook.events, hook.tag, hook.query, hook.state, hook.sealed)
+    return state_of(stored, hook.updated_at)
 
 
 def _message(call: Call) -> tuple[str, str]:

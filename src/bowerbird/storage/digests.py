@@ -126,9 +126,15 @@ class DigestStore:
         rows = await reader.rows(self._sql["preferences"], {"account_id": account_id})
         if not rows:
             return Preferences()
-        frequency, time_zone, hour, is_mailed, since, is_zone_chosen = rows[0]
+        frequency, time_zone, hour, is_mailed, since, is_zone_chosen, updated_at = rows[0]
         return Preferences(
-            Frequency(frequency), time_zone, hour, bool(is_mailed), since, bool(is_zone_chosen)
+            Frequency(frequency),
+            time_zone,
+            hour,
+            bool(is_mailed),
+            since,
+            bool(is_zone_chosen),
+            updated_at,
         )
 
     async def put_preferences(

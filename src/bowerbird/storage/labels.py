@@ -73,6 +73,12 @@ class LabelStore:
         values = {"account_id": account_id, "label_id": label_id}
         return int((await transaction.rows(self._sql["created_at"], values))[0][0])
 
+    async def changed_at(self, reader: Reader, account_id: int, label_id: int) -> int:
+        """When the label was last changed itself; 0 if it is not there any more."""
+        values = {"account_id": account_id, "label_id": label_id}
+        rows = await reader.rows(self._sql["changed_at"], values)
+        return int(rows[0][0]) if rows else 0
+
     async def by_ids(
         self, transaction: Transaction, account_id: int, label_ids: Sequence[int]
     ) -> dict[int, Label]:
@@ -142,8 +148,15 @@ class LabelStore:
         rows = [{**_row(library, label), "created_at": now} for label in labels]
         await transaction.run_many(self._sql["insert"], rows)
 
-    async def update(self, transaction: Transaction, library: LockedLibrary, label: Label) -> None:
-        await transaction.run(self._sql["update"], _row(library, label))
+    async def update(
+        self,
+        transaction: Transaction,
+        library: LockedLibrary,
+        label: Label,
+        now: int | None = None,
+    ) -> None:
+        """Without `now`, it counts as unchanged."""
+        await transaction.run(self._sql["update"], {**_row(library, label), "now": now})
 
     async def delete(self, transaction: Transaction, library: LockedLibrary, label: Label) -> None:
         """Its sharing ends with it."""

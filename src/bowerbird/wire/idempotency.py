@@ -70,7 +70,7 @@ _Other = Refusal | Replay
 
 class Idempotency:
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
+        self.database = database
         self._store = IdempotencyStore(database)
         self._clock = clock
 
@@ -81,7 +81,7 @@ class Idempotency:
         key = None if write.key is None else _checked(write.key, write.key_name)
         # Not a function with annotations: those of an inner function are computed in each call.
         result: T | _Other = await turns.run(
-            self._database,
+            self.database,
             lambda transaction: self._once(transaction, write, key),
             write.account_id,
         )
@@ -141,7 +141,7 @@ class Idempotency:
                 body=reply.body,
             )
 
-        await self._database.write(work, write.account_id, is_continuing=True)
+        await self.database.write(work, write.account_id, is_continuing=True)
 
     def _require_room(self, write: Write[T], used: DayUse) -> None:
         """Refuses before anything is written: a key that cannot be stored cannot be honoured."""

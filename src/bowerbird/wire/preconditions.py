@@ -3,9 +3,11 @@
 The ETag of one resource has two halves: the state of the resource alone, which If-Match compares,
 and the rest of the answer, such as its encoding. So a write is refused exactly if its own resource
 is another one than the client has seen, whatever else has changed in the library.
+
+A resource has one `State`: its GET makes the ETag from it, and `Writes` compares it before a
+change.
 """
 
-import hashlib
 from collections.abc import Awaitable, Callable
 from email.utils import parsedate_to_datetime
 from typing import Final
@@ -14,31 +16,30 @@ from bowerbird import errors
 from bowerbird.clock import MICROSECONDS
 from bowerbird.errors import Code, Refusal
 from bowerbird.model import instants
+from bowerbird.storage.database import Transaction
+from bowerbird.wire.responses.states import State
 from bowerbird.wire.routes import Call
 
 _HALVES: Final = b"."
 
 
-def state_of(stored: bytes) -> bytes:
-    """The half of an ETag that shows in which state a resource is."""
-    return hashlib.blake2b(stored, digest_size=16).hexdigest().encode()
+Current = Callable[[Transaction, Call], Awaitable[State]]
+"""Reads the resource that a call changes. No other write changes it until the transaction ends."""
 
 
-async def check(call: Call, current: Callable[[], Awaitable[tuple[bytes, int]]]) -> None:
-    """Refuses a write whose condition is not met.
+def is_conditional(call: Call) -> bool:
+    return call.if_match is not None or call.if_unmodified_since is not None
 
-    `current` locks the resource, and returns what is stored and when that was changed. It is only
-    called if there is a condition.
-    """
+
+def check(call: Call, state: State) -> None:
+    """Refuses a write whose condition is not met."""
     if call.if_match is not None:
-        stored, _ = await current()
-        if not _is_among(state_of(stored), call.if_match):
+        if not _is_among(state.tag, call.if_match):
             raise _failed("If-Match", "has another ETag now")
     elif call.if_unmodified_since is not None:
         text = call.if_unmodified_since.decode("latin-1").strip()
-        _, changed_at = await current()
-        if not _is_unmodified(text, changed_at):
-            changed = instants.with_offset(changed_at)
+        if not _is_unmodified(text, state.changed_at):
+            changed = instants.with_offset(state.changed_at)
             raise _failed("If-Unmodified-Since", f"was changed at {changed}")
 
 

@@ -87,7 +87,7 @@ class Operation(Struct, frozen=True, kw_only=True):
     headers: dict[str, bool] = {}
     # Whether a client that has the current answer gets 304.
     is_tagged: bool = True
-    # Whether a write heeds If-Match and If-Unmodified-Since.
+    # Whether a write heeds If-Match and If-Unmodified-Since, and a read has what they compare.
     is_conditional: bool = False
     refusals: tuple[Code, ...] = ()
     is_in_sandbox: bool = False
@@ -118,7 +118,8 @@ class Operation(Struct, frozen=True, kw_only=True):
         }
         paid = {_CODES[gate] for gate in gates}
         charged = set() if self.is_public or not self.counts(b"?") else {Code.SUBSCRIPTION_REQUIRED}
-        conditional = {Code.PRECONDITION_FAILED} if self.is_conditional else set()
+        is_checked = self.is_conditional and self.method != "GET"
+        conditional = {Code.PRECONDITION_FAILED} if is_checked else set()
         return {*self.refusals, *paid, *charged, *conditional}
 
     def served_by(self, handle: Handler) -> ApiRoute:

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
+from bowerbird.library.access.turns import lock_library
 from bowerbird.library.imports.saving import PreparedSave, SaveResult, Saving, summary
 from bowerbird.model.accounts import Account
 from bowerbird.requests import decoding, filters
@@ -20,8 +21,10 @@ from bowerbird.requests.fields import gates_for
 from bowerbird.requests.filters import FlagFilters
 from bowerbird.requests.saving import SaveRequest
 from bowerbird.storage.database import Transaction
-from bowerbird.wire import bodies
+from bowerbird.storage.libraries import LibraryStore
+from bowerbird.wire import bodies, preconditions
 from bowerbird.wire.idempotency import Idempotency, Replay, Write
+from bowerbird.wire.preconditions import Current
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.envelope import MessageMeta
 from bowerbird.wire.responses.replies import JSON, PRIVATE, REPLAYED, Reply
@@ -44,6 +47,7 @@ _ABSENT_JSON: Final = tuple(map(msgspec.json.encode, _ABSENT))
 class Writes:
     def __init__(self, idempotency: Idempotency, upgrade_url: str) -> None:
         self._idempotency = idempotency
+        self._libraries = LibraryStore(idempotency.database)
         self._upgrade_url = upgrade_url
 
     def handler(
@@ -51,16 +55,24 @@ class Writes:
         effect: Callable[[Transaction, Call], Awaitable[Reply]],
         prepare: Callable[[Call], Awaitable[None]] | None = None,
         wait: Wait | None = None,
+        *,
+        current: Current | None = None,
     ) -> Handler:
-        """A handler for a write without a body. `prepare` runs before the transaction."""
+        """A handler for a write without a body. `prepare` runs before the transaction.
+
+        `current` reads the resource that the conditions of the request are about.
+        """
 
         async def handle(call: Call) -> Reply:
             if prepare is not None:
                 await prepare(call)
             fingerprint = await _off_loop(call, lambda: _fingerprint(call))
-            return await self._run(
-                call, fingerprint, lambda transaction: effect(transaction, call), wait
-            )
+
+            async def run(transaction: Transaction) -> Reply:
+                await self._check(transaction, call, current)
+                return await effect(transaction, call)
+
+            return await self._run(call, fingerprint, run, wait)
 
         return handle
 
@@ -73,6 +85,7 @@ class Writes:
         precheck: Precheck | None = None,
         prepare: Callable[[Call, T], Awaitable[None]] | None = None,
         wait: Wait | None = None,
+        current: Current | None = None,
     ) -> Handler:
         """A handler for a write whose body is a `kind`; `gate` is the plan check.
 
@@ -93,11 +106,17 @@ class Writes:
                     if precheck is not None and request.code is Code.INVALID_REQUEST:
                         await precheck(transaction, call)
                     raise request
+                await self._check(transaction, call, current)
                 return await effect(transaction, call, request)
 
             return await self._run(call, fingerprint, run, wait)
 
         return handle
+
+    async def _check(self, transaction: Transaction, call: Call, current: Current | None) -> None:
+        if current is not None and preconditions.is_conditional(call):
+            await lock_library(self._libraries, transaction, call.account.account_id)
+            preconditions.check(call, await current(transaction, call))
 
     async def _run(
         self,

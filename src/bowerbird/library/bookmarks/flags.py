@@ -5,7 +5,6 @@ from msgspec import UNSET, Struct, UnsetType
 
 from bowerbird import errors
 from bowerbird.clock import Clock
-from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bookmarks.bookmarks import is_post_id
 from bowerbird.library.bookmarks.writing.changeset import Changesets
 from bowerbird.library.bookmarks.writing.kept_changes import KeptChanges
@@ -15,7 +14,6 @@ from bowerbird.model.bulk import FLAG_ACTIONS, BulkAction, BulkRow
 from bowerbird.requests.bookmarks import FlagsRequest, UpdateRequest
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.libraries import LibraryStore
 
 
 class BookmarkState(Struct, frozen=True):
@@ -37,7 +35,6 @@ class Flags:
         self._changesets = Changesets(database)
         self._kept = KeptChanges(database, clock)
         self._bookmarks = BookmarkStore(database)
-        self._libraries = LibraryStore(database)
 
     async def update(
         self,
@@ -70,9 +67,8 @@ class Flags:
             change,
         )
 
-    async def locked(self, transaction: Transaction, account: Account, post_id: str) -> bytes:
-        """The JSON of a bookmark that no other write changes until the transaction ends."""
-        await lock_library(self._libraries, transaction, account.account_id)
+    async def stored(self, transaction: Transaction, account: Account, post_id: str) -> bytes:
+        """The JSON of a bookmark."""
         found = None
         if is_post_id(post_id):
             found = await self._bookmarks.by_post_id_within(transaction, account, post_id)

@@ -431,7 +431,7 @@ class LabelRenaming:
         if label is None or label.name != before or other not in (None, label):
             return False
         renamed = msgspec.structs.replace(label, name=after, name_key=key, former_name=label.name)
-        await self._labels.update(transaction, library, renamed)
+        await self._labels.update(transaction, library, renamed, self._clock())
         await self._accounts.follow_label(transaction, account_id, before, after)
         await self._rules.rename(transaction, account_id, before, after)
         return True

@@ -19,7 +19,7 @@ from bowerbird.model.digests import Digest, Frequency, Preferences, digest_id, p
 from bowerbird.model.instants import with_offset
 from bowerbird.requests.digests import FORMATS, DigestsQuery, PreferencesRequest
 from bowerbird.requests.limits import PAGE_DEFAULT
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Reader, Transaction
 from bowerbird.storage.digests import NEVER, DigestPostStore, DigestStore
 from bowerbird.storage.libraries import LibraryStore
 
@@ -94,7 +94,10 @@ class Digests:
         return summary(found[0]) if found else None
 
     async def preferences(self, account: Account) -> PreferencesResponse:
-        return self._shown(await self._store.preferences(account.account_id))
+        return self.shown(await self.stored(account))
+
+    async def stored(self, account: Account, reader: Reader | None = None) -> Preferences:
+        return await self._store.preferences_within(reader or self._database, account.account_id)
 
     def minute(self) -> int:
         """The current minute, for responses that change with it."""
@@ -109,7 +112,7 @@ class Digests:
         wanted = _changed(held, request)
         if wanted != held:
             wanted = await self._keep(transaction, account.account_id, held, wanted)
-        return self._shown(wanted)
+        return self.shown(wanted)
 
     async def change_preferences(self, account: Account, request: PreferencesRequest) -> None:
         async def work(transaction: Transaction) -> None:
@@ -142,6 +145,7 @@ class Digests:
         self, transaction: Transaction, account_id: int, held: Preferences, wanted: Preferences
     ) -> Preferences:
         now = self._clock()
+        wanted = msgspec.structs.replace(wanted, updated_at=now)
         if (held.frequency, held.time_zone, held.hour) != (
             wanted.frequency,
             wanted.time_zone,
@@ -166,7 +170,7 @@ class Digests:
             raise errors.not_found("digest", given)
         return found
 
-    def _shown(self, wanted: Preferences) -> PreferencesResponse:
+    def shown(self, wanted: Preferences) -> PreferencesResponse:
         due = creation.next_due(wanted, self._clock())
         return PreferencesResponse(
             frequency=wanted.frequency,

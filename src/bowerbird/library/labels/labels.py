@@ -10,7 +10,7 @@ from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.errors import Advice, Code, OperationError, Refusal
 from bowerbird.library.access import plans
-from bowerbird.library.bookmarks.writing.changeset import Changeset, Changesets
+from bowerbird.library.bookmarks.writing.changeset import Changeset, Changesets, is_label_id
 from bowerbird.library.bookmarks.writing.kept_changes import KeptChanges
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.bulk.changes import BulkChanges, NewChange, packed_parts
@@ -26,7 +26,7 @@ from bowerbird.library.labels.operations import (
 )
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import BulkAction, BulkRow
-from bowerbird.model.labels import name_key
+from bowerbird.model.labels import Label, name_key
 from bowerbird.requests import limits
 from bowerbird.requests.labels import InvalidOperation, LabelChange, LabelOperation, LabelRequest
 from bowerbird.storage.bulk import BulkStore
@@ -151,6 +151,18 @@ class Labels:
         await changeset.finish(self._clock())
         return to_response(created), True
 
+    async def find(
+        self, account: Account, label_id: str, reader: Reader | None = None
+    ) -> tuple[Label, int]:
+        """A label, and when it was last changed itself."""
+        reader = reader or self.database
+        found = None
+        if is_label_id(label_id):
+            found = await self._store.by_id(reader, account.account_id, int(label_id))
+        if found is None:
+            raise errors.not_found("label", label_id)
+        return found, await self._store.changed_at(reader, account.account_id, found.label_id)
+
     async def update(
         self, transaction: Transaction, account: Account, label_id: str, change: LabelChange
     ) -> tuple[LabelResponse, BulkRow | None]:
@@ -181,7 +193,7 @@ class Labels:
             color=label.color if change.color is UNSET else change.color,
         )
         if changed != label:
-            await changeset.update_label(label, changed)
+            await changeset.update_label(label, changed, self._clock())
             await changeset.finish(self._clock())
         row = None
         if name != label.name:

@@ -112,8 +112,9 @@ class Shares:
     async def stored(self, account: Account) -> list[Share]:
         return await self._store.of_account(account.account_id)
 
-    async def find(self, account: Account, share_id: str) -> Share:
-        found = await self._store.by_id(self._database, account.account_id, _checked(share_id))
+    async def find(self, account: Account, share_id: str, reader: Reader | None = None) -> Share:
+        reader = reader or self._database
+        found = await self._store.by_id(reader, account.account_id, _checked(share_id))
         if found is None:
             raise errors.not_found("share", share_id)
         return found
@@ -200,9 +201,7 @@ class Shares:
     ) -> Share:
         account_id = account.account_id
         await lock_library(self._libraries, transaction, account_id)
-        share = await self._store.by_id(transaction, account_id, _checked(share_id))
-        if share is None:
-            raise errors.not_found("share", share_id)
+        share = await self.find(account, share_id, transaction)
         changed = _changed(share, request)
         if changed == share:
             return share
@@ -218,9 +217,7 @@ class Shares:
 
     async def delete(self, transaction: Transaction, account: Account, share_id: str) -> Share:
         """Stops sharing, and frees the address. Returns the share as it was."""
-        share = await self._store.by_id(transaction, account.account_id, _checked(share_id))
-        if share is None:
-            raise errors.not_found("share", share_id)
+        share = await self.find(account, share_id, transaction)
         await self._store.delete(transaction, account.account_id, share.share_id)
         await self._log(transaction, account, ActivityKind.SHARE_DELETED, share)
         return share

@@ -193,9 +193,8 @@ class Views:
         changed = msgspec.structs.replace(changed, updated_at=self._clock())
         return await self._put(transaction, account, views, changed, locked)
 
-    async def locked(self, transaction: Transaction, account: Account, slug: str) -> View:
-        """A view that no other write changes until the transaction ends."""
-        plans.check_writes(account)
+    async def stored(self, transaction: Transaction, account: Account, slug: str) -> View:
+        """A view as the transaction sees it."""
         return _required((await self._locked(transaction, account)).views, slug)
 
     async def prepare_delete(self, account: Account, slug: str) -> None:

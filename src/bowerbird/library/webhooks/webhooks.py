@@ -33,7 +33,7 @@ from bowerbird.model.webhooks import (
 from bowerbird.requests import limits
 from bowerbird.requests.webhooks import NewWebhook, WebhookChange
 from bowerbird.settings import Settings
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Reader, Transaction
 from bowerbird.storage.jobs import JobStore
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.webhooks import WebhookStore
@@ -125,10 +125,16 @@ class Webhooks:
         self._vault = SecretVault(Sealer(settings))
 
     async def all(self, account: Account) -> list[WebhookResponse]:
-        return [self._response(one) for one in await self._store.all(account.account_id)]
+        return [self.shown(one) for one in await self._store.all(account.account_id)]
 
-    async def get(self, account: Account, webhook_id: str) -> WebhookResponse:
-        return self._response(await self._one(account, webhook_id))
+    async def find(
+        self, account: Account, webhook_id: str, reader: Reader | None = None
+    ) -> Webhook:
+        reader = reader or self._database
+        hook = await self._store.one(reader, account.account_id, webhook_id)
+        if hook is None:
+            raise errors.not_found("webhook", webhook_id)
+        return hook
 
     async def create(
         self, transaction: Transaction, account: Account, request: NewWebhook
@@ -164,13 +170,13 @@ class Webhooks:
             most = limits.WEBHOOKS_MAX
             raise errors.invalid("url", f"an account can have at most {most} webhooks")
         await self._note(transaction, account, ActivityKind.WEBHOOK_ADDED, new)
-        return self._response(new, found.current)
+        return self.shown(new, found.current)
 
     async def change(
         self, transaction: Transaction, account: Account, webhook_id: str, request: WebhookChange
     ) -> WebhookResponse:
         plans.check_webhooks(account)
-        hook = await self._one_within(transaction, account, webhook_id)
+        hook = await self.find(account, webhook_id, transaction)
         now = self._clock()
         if request.url is not UNSET:
             self._sender().check(request.url)
@@ -199,38 +205,38 @@ class Webhooks:
                 is_untold=False,
             )
         await self._store.change(transaction, account.account_id, changed)
-        return self._response(changed)
+        return self.shown(changed)
 
     async def rotate(
         self, transaction: Transaction, account: Account, webhook_id: str
     ) -> WebhookResponse:
         """Another secret. Messages are signed with both for a day."""
         plans.check_webhooks(account)
-        hook = await self._one_within(transaction, account, webhook_id)
+        hook = await self.find(account, webhook_id, transaction)
         account_id, now = account.account_id, self._clock()
         found = replaced(self._vault.open(account_id, hook))
         sealed = self._vault.seal(found, account_id, webhook_id)
         await self._store.put_secrets(transaction, account_id, webhook_id, sealed, now)
         rotated_at = now if found.former else None
         changed = msgspec.structs.replace(hook, rotated_at=rotated_at, updated_at=now)
-        return self._response(changed, found.current)
+        return self.shown(changed, found.current)
 
     async def delete(
         self, transaction: Transaction, account: Account, webhook_id: str
     ) -> WebhookResponse:
-        hook = await self._one_within(transaction, account, webhook_id)
+        hook = await self.find(account, webhook_id, transaction)
         await lock_library(self._libraries, transaction, account.account_id)
         await self._store.delete(transaction, account.account_id, webhook_id)
         await self._rules.webhook_deleted(transaction, account.account_id, webhook_id)
         await self._note(transaction, account, ActivityKind.WEBHOOK_REMOVED, hook)
-        return self._response(hook)
+        return self.shown(hook)
 
     async def test(
         self, transaction: Transaction, account: Account, webhook_id: str
     ) -> DeliveryResponse:
         """Sends a test message once, also to a webhook that is paused or fails."""
         plans.check_webhooks(account)
-        hook = await self._one_within(transaction, account, webhook_id)
+        hook = await self.find(account, webhook_id, transaction)
         return await self._ask(transaction, account, messages.of_test(hook, self._clock()))
 
     async def send_again(
@@ -238,7 +244,7 @@ class Webhooks:
     ) -> DeliveryResponse:
         """Sends the same message once more, with the same id."""
         plans.check_webhooks(account)
-        await self._one_within(transaction, account, webhook_id)
+        await self.find(account, webhook_id, transaction)
         account_id = account.account_id
         found = await self._store.delivery(transaction, account_id, webhook_id, message_id)
         if found is None:
@@ -258,7 +264,7 @@ class Webhooks:
         self, account: Account, webhook_id: str, limit: int
     ) -> list[DeliveryResponse]:
         """The latest messages to a webhook, latest first."""
-        await self._one(account, webhook_id)
+        await self.find(account, webhook_id)
         found = await self._store.deliveries(account.account_id, webhook_id, limit)
         return [delivery_response(one) for one in found]
 
@@ -318,18 +324,6 @@ class Webhooks:
             unique=KIND,
         )
 
-    async def _one(self, account: Account, webhook_id: str) -> Webhook:
-        return _required(
-            await self._store.one(self._database, account.account_id, webhook_id), webhook_id
-        )
-
-    async def _one_within(
-        self, transaction: Transaction, account: Account, webhook_id: str
-    ) -> Webhook:
-        return _required(
-            await self._store.one(transaction, account.account_id, webhook_id), webhook_id
-        )
-
     async def _note(
         self, transaction: Transaction, account: Account, kind: ActivityKind, hook: Webhook
     ) -> None:
@@ -341,7 +335,7 @@ class Webhooks:
 
         return Sender.of(self._settings)
 
-    def _response(self, hook: Webhook, secret: str | UnsetType = UNSET) -> WebhookResponse:
+    def shown(self, hook: Webhook, secret: str | UnsetType = UNSET) -> WebhookResponse:
         until = None if hook.rotated_at is None else hook.rotated_at + FORMER_SECRET
         is_failing = hook.failing_since is not None and hook.state is WebhookState.ACTIVE
         return WebhookResponse(
@@ -396,12 +390,6 @@ def _clean(text: str | None) -> str:
 
 def _check_filter(tag: str | None, query: str | None, now: int) -> None:
     messages.filter_for(_clean(tag), _clean(query), now)
-
-
-def _required(hook: Webhook | None, webhook_id: str) -> Webhook:
-    if hook is None:
-        raise errors.not_found("webhook", webhook_id)
-    return hook
 
 
 def _no_message(message_id: str) -> Refusal:

@@ -192,7 +192,7 @@ class WebhookPages:
 
     async def message(self, visit: Visit) -> Reply:
         account, path = visit.signed_in.account, visit.request.path_params
-        hook = await self._webhooks.get(account, path["webhook_id"])
+        hook = self._webhooks.shown(await self._webhooks.find(account, path["webhook_id"]))
         found = await self._webhooks.delivery(account, hook.id, path["message_id"])
         return self._pages.show(
             visit,

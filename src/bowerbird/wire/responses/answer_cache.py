@@ -18,6 +18,7 @@ from bowerbird import __version__
 from bowerbird.model.accounts import Account
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.replies import JSON, PRIVATE, Finished, Reply, Unsettled
+from bowerbird.wire.responses.states import State
 
 # Smaller answers save too few bytes.
 LEAST_BYTES: Final = 1_024
@@ -95,7 +96,7 @@ class One(Struct, frozen=True):
     """The answer with one resource, and the state of the resource for its ETag."""
 
     body: bytes
-    state: bytes
+    state: State
     is_settled: bool = True
 
 
@@ -135,8 +136,8 @@ class AnswerCache:
             body = built.body if self._finish is None else self._finish(built.body)
             body = envelope.naming_ignored(body, target.ignored)
             rest = hashlib.blake2b(key[6].encode() + body, digest_size=8).hexdigest()
-            tag = b'"%b.%b"' % (built.state, rest.encode())
-            reply = await _compressed_reply(_of_api(body, tag), key[6])
+            tag = b'"%b.%b"' % (built.state.tag, rest.encode())
+            reply = await _compressed_reply(_of_api(body, tag, built.state), key[6])
             if built.is_settled:
                 self._store(key, reply)
         else:
@@ -166,16 +167,20 @@ class AnswerCache:
         self._store(key, reply)
         return reply
 
-    async def uncached(self, target: RequestTarget, body: bytes) -> Reply:
-        """An answer that depends on more than the library. Its ETag is a hash of its bytes."""
+    async def uncached(
+        self, target: RequestTarget, body: bytes, state: State | None = None
+    ) -> Reply:
+        """An answer that depends on more than the library. Its ETag is a hash of its bytes.
+
+        That of one resource begins with its state (wire/preconditions.py).
+        """
         encoding = chosen(target.accept_encoding)
         body = envelope.naming_ignored(body, target.ignored)
-        tag = (
-            b'"%b"' % hashlib.blake2b(encoding.encode() + body, digest_size=16).hexdigest().encode()
-        )
+        rest = hashlib.blake2b(encoding.encode() + body, digest_size=8 if state else 16).hexdigest()
+        tag = b'"%b"' % (b"%b.%b" % (state.tag, rest.encode()) if state else rest.encode())
         if is_among(tag, target.if_none_match):
             return Reply(304, [(b"etag", tag), *PRIVATE])
-        return await _compressed_reply(_of_api(body, tag), encoding)
+        return await _compressed_reply(_of_api(body, tag, state), encoding)
 
     def _store(self, key: _Key, reply: Reply) -> None:
         size = _size(key, reply)
@@ -221,8 +226,9 @@ def _tag(key: _Key) -> bytes:
     return b'"%b"' % hashlib.blake2b(text, digest_size=16).hexdigest().encode()
 
 
-def _of_api(body: bytes, tag: bytes) -> Finished:
-    return Finished(body, [JSON, (b"etag", tag), *PRIVATE])
+def _of_api(body: bytes, tag: bytes, state: State | None = None) -> Finished:
+    modified = [] if state is None else [state.last_modified]
+    return Finished(body, [JSON, (b"etag", tag), *modified, *PRIVATE])
 
 
 async def _compressed_reply(built: Finished, encoding: str) -> Reply:

@@ -266,11 +266,11 @@ class Changeset:
         if is_purged:
             self._purged += [post.post_id for post in posts]
 
-    async def update_label(self, label: Label, changed: Label) -> None:
+    async def update_label(self, label: Label, changed: Label, now: int) -> None:
         """Stores a label's new fields. `LabelRenames` renames it on its bookmarks."""
         del self._labels[label.name_key]
         self._labels[changed.name_key] = changed
-        await self._stores.labels.update(self._transaction, self._library, changed)
+        await self._stores.labels.update(self._transaction, self._library, changed, now)
         fields = [one for one in _LABEL_FIELDS if getattr(label, one) != getattr(changed, one)]
         if fields:
             label_event = Happening(
@@ -432,7 +432,7 @@ class Changesets:
         if keys := sorted({name_key(name) for name in names}):
             labels = await stores.labels.named(transaction, account_id, keys)
         for text in label_ids:
-            if _is_label_id(text):
+            if is_label_id(text):
                 found = await stores.labels.by_id(transaction, account_id, int(text))
                 labels |= {} if found is None else {found.name_key: found}
         return Changeset(
@@ -469,6 +469,6 @@ def _ids(texts: Iterable[str]) -> list[str]:
     return [text for text in unique if text.isascii() and text.isdigit()]
 
 
-def _is_label_id(text: str) -> bool:
+def is_label_id(text: str) -> bool:
     """Whether a text is a number as we write it, and small enough for the databases."""
     return bool(_ids([text])) and len(text) <= _ID_DIGITS and str(int(text)) == text

@@ -40,6 +40,12 @@ SELECT l.created_at
  WHERE l.account_id = :account_id
    AND l.label_id = :label_id
 
+-- name: changed_at
+SELECT coalesce(l.updated_at, l.created_at)
+  FROM label AS l
+ WHERE l.account_id = :account_id
+   AND l.label_id = :label_id
+
 -- name: insert
 INSERT INTO label (account_id, label_id, name, name_key, metadata, bookmark_count, created_at,
                    color)
@@ -48,7 +54,7 @@ VALUES (:account_id, :label_id, :name, :name_key, '{}', 0, :created_at, :color)
 -- name: update
 UPDATE label
    SET name = :name, name_key = :name_key, metadata = :metadata, former_name = :former_name,
-       color = :color
+       color = :color, updated_at = coalesce(CAST(:now AS bigint), updated_at)
  WHERE account_id = :account_id
    AND label_id = :label_id
 

@@ -2,14 +2,16 @@
 d.kind, d.first_day, d.time_zone, d.made_at, d.contents, d.mail_state, d.mail_tries, d.mail_at, d.mail_reason
 
 -- name: preferences
-SELECT p.frequency, p.time_zone, p.hour, p.is_mailed, p.since, p.is_zone_chosen
+SELECT p.frequency, p.time_zone, p.hour, p.is_mailed, p.since, p.is_zone_chosen,
+       p.updated_at
   FROM digest_preference AS p
  WHERE p.account_id = :account_id
 
 -- name: put_preferences
 INSERT INTO digest_preference (account_id, frequency, time_zone, hour, is_mailed, since, due_at,
-                               is_zone_chosen)
-VALUES (:account_id, :frequency, :time_zone, :hour, :is_mailed, :since, :due_at, :is_zone_chosen)
+                               is_zone_chosen, updated_at)
+VALUES (:account_id, :frequency, :time_zone, :hour, :is_mailed, :since, :due_at, :is_zone_chosen,
+        :updated_at)
     ON CONFLICT (account_id) DO UPDATE
    SET frequency = excluded.frequency,
        time_zone = excluded.time_zone,
@@ -17,7 +19,8 @@ VALUES (:account_id, :frequency, :time_zone, :hour, :is_mailed, :since, :due_at,
        is_mailed = excluded.is_mailed,
        since = excluded.since,
        due_at = excluded.due_at,
-       is_zone_chosen = excluded.is_zone_chosen
+       is_zone_chosen = excluded.is_zone_chosen,
+       updated_at = excluded.updated_at
 
 -- name: set_due
 UPDATE digest_preference
