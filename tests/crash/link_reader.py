@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bowerbird.cli.context import opened_library, settings_from_environment
 from bowerbird.clock import system_clock
-from bowerbird.connections.published.fetching import Fetcher
+from bowerbird.connections.fetching import PublicFetcher
 from bowerbird.jobs.account_jobs import LinkJobs
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.links import host_turns
@@ -32,7 +32,7 @@ async def read(email: str, port: int, folder: Path) -> None:
             database,
             system_clock,
             settings,
-            lambda: Fetcher(resolve=hosts.resolve, connect=hosts.connect),
+            lambda: PublicFetcher(resolve=hosts.resolve, connect=hosts.connect),
         )
 
         async def is_over() -> bool:

@@ -12,9 +12,9 @@ import pytest
 from bowerbird import __version__
 from bowerbird.cli import program
 from bowerbird.cli.commands.spec import generated_files
-from bowerbird.connections import bluesky
+from bowerbird.connections import networks
 from bowerbird.errors import CATALOGUE, Code
-from bowerbird.library.connections import sentences
+from bowerbird.library.connections import connections
 from bowerbird.model.connections import Network, Problem
 from bowerbird.search.queries import query_fields
 from bowerbird.settings import PREFIX, BadSetting, Settings
@@ -209,7 +209,7 @@ def run(*arguments: str) -> str:
 _DOCUMENT: Final = ROOT / "docs" / "sources.md"
 _SERVERS: Final = {
     Network.MASTODON: "https://mastodon.example",
-    Network.BLUESKY: bluesky.SERVER,
+    Network.BLUESKY: networks.BLUESKY_SERVER,
     Network.X: "https://api.x.com",
 }
 # Those whose sentence depends on the network. The other rows have Mastodon.
@@ -224,7 +224,7 @@ def quoted() -> list[str]:
 
 def test_each_sentence_is_quoted_once() -> None:
     shown = [
-        sentences.of_problem(network, problem, _SERVERS[network])
+        connections.of_problem(network, problem, _SERVERS[network])
         for problem in Problem
         for network in Network
         if problem is not Problem.NONE

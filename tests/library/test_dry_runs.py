@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from bowerbird.library.imports import dry_runs
+from bowerbird.library.imports import file_imports
 from bowerbird.library.imports.file_imports import FileImports, ImportOptions
 from bowerbird.library.imports.report import FileReport, ImportReport
 from bowerbird.requests import limits
@@ -133,7 +133,7 @@ async def test_every_sample_is_predicted(alice: Member) -> None:
 async def test_a_dry_run_remembers_a_bounded_number_of_posts(
     alice: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(dry_runs, "MAX_REMEMBERED", 1)
+    monkeypatch.setattr(file_imports, "MAX_REMEMBERED", 1)
     data = "".join(f"https://x.com/ada/status/{n}\n" for n in (20, 21, 20, 21)).encode()
 
     report = await _import(alice, data, is_dry_run=True)

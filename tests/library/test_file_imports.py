@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 from bowerbird.errors import TooManyWaiting
-from bowerbird.library.imports.chunks import CHUNK_POSTS, chunks
 from bowerbird.library.imports.file_imports import FileImports, ImportOptions
+from bowerbird.library.imports.intake import CHUNK_POSTS, chunks
 from bowerbird.library.imports.report import ImportReport
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.model.imports import RunState

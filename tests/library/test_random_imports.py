@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from bowerbird.library.imports.chunks import parts
-from bowerbird.library.imports.dry_runs import DryRun
+from bowerbird.library.imports.file_imports import DryRun
+from bowerbird.library.imports.intake import parts
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.model.imports import Completeness, OrderSource
 from bowerbird.sources import own_json

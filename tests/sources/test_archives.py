@@ -10,7 +10,7 @@ import zipfile
 import pytest
 
 from bowerbird.sources import reading
-from bowerbird.sources.recognition import UnknownFile
+from bowerbird.sources.reading import UnknownFile
 from tests.support.source_files import report
 
 LIKE = b'window.YTD.like.part0 = [{"like": {"tweetId": "20"}}]'

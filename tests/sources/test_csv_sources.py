@@ -4,7 +4,7 @@ import pytest
 from msgspec import UNSET
 
 from bowerbird.model.imports import Completeness, OrderSource
-from bowerbird.sources.recognition import UnknownFile
+from bowerbird.sources.reading import UnknownFile
 from tests.support.source_files import report
 
 X = "https://x.com/ada/status/1050118621198921728"

@@ -12,11 +12,9 @@ from hypothesis import strategies as st
 from msgspec import json as msgspec_json
 
 from bowerbird.sources import own_json, reading
-from bowerbird.sources.formats import Choices, Format
-from bowerbird.sources.found import FoundPost
+from bowerbird.sources.found import Choices, Format, FoundPost
 from bowerbird.sources.parsing.html_text import tokens
-from bowerbird.sources.reading import read
-from bowerbird.sources.recognition import FORMATS, UnknownFile
+from bowerbird.sources.reading import FORMATS, UnknownFile, read
 from bowerbird.sources.x import files as x_files
 from tests.sources import program_files
 from tests.support.source_files import Report, report

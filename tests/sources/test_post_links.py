@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from bowerbird.model.networks import BLUESKY, MASTODON, NETWORKS, REDDIT, X
 from bowerbird.sources.found import FIRST_FOREIGN_ID
-from bowerbird.sources.networks.link_forms import FORMS
 from bowerbird.sources.post_links import (
+    FORMS,
     MAX_LINK_CHARACTERS,
     bluesky_post,
     is_short,

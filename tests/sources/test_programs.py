@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from bowerbird.sources.post_links import parse
-from bowerbird.sources.recognition import UnknownFile
+from bowerbird.sources.reading import UnknownFile
 from tests.sources.program_files import FILES, PAGE, POST, SAVED, YOUTUBE, Said
 from tests.support.source_files import Report, report
 

@@ -6,8 +6,8 @@ import zipfile
 
 import pytest
 
-from bowerbird.sources.parsing.json_walk import outline
-from bowerbird.sources.recognition import UnknownFile
+from bowerbird.sources.parsing.json_values import outline
+from bowerbird.sources.reading import UnknownFile
 from tests.support.source_files import report
 
 

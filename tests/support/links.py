@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from bowerbird.clock import MICROSECONDS
-from bowerbird.connections.published.fetching import Fetcher
+from bowerbird.connections.fetching import PublicFetcher
 from bowerbird.jobs.account_jobs import LinkJobs
 from bowerbird.library.links.reading import LinkReading
 from bowerbird.settings import Settings
@@ -70,8 +70,8 @@ class Reader:
         )
         self.jobs = LinkJobs(self.member.database, self.reading, self.member.clock)
 
-    def fetcher(self) -> Fetcher:
-        return Fetcher(
+    def fetcher(self) -> PublicFetcher:
+        return PublicFetcher(
             resolve=self.hosts.resolve, connect=self.hosts.connect, timeout_s=self.timeout_s
         )
 

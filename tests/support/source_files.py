@@ -4,8 +4,7 @@ import io
 from collections import Counter
 from typing import NamedTuple
 
-from bowerbird.sources.formats import Choices
-from bowerbird.sources.found import Found, FoundPost, LeftOut, Notice
+from bowerbird.sources.found import Choices, Found, FoundPost, LeftOut, Notice
 from bowerbird.sources.reading import read
 
 

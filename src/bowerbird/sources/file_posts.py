@@ -17,8 +17,7 @@ from bowerbird.model.bookmarks import (
 )
 from bowerbird.model.imports import Completeness, OrderSource
 from bowerbird.sources.file_labels import Shortened
-from bowerbird.sources.formats import Choices
-from bowerbird.sources.found import Found, FoundPost, LeftOut, Reason
+from bowerbird.sources.found import Choices, Found, FoundPost, LeftOut, Reason
 from bowerbird.sources.parsing import dates
 from bowerbird.sources.parsing.text_lines import storable
 from bowerbird.sources.post_links import (

@@ -12,11 +12,18 @@ from typing import Any, Final
 
 import msgspec
 
-from bowerbird.sources.formats import Beginning, Choices, Format, beginning_of, column_name
-from bowerbird.sources.found import Found
+from bowerbird.sources.found import Beginning, Choices, Format, Found, beginning_of, column_name
 from bowerbird.sources.parsing.csv_rows import CsvRows
-from bowerbird.sources.parsing.json_values import Unreadable, decode, documents
-from bowerbird.sources.parsing.json_walk import ANY, LISTS, PART, Part, walk
+from bowerbird.sources.parsing.json_values import (
+    ANY,
+    LISTS,
+    PART,
+    Part,
+    Unreadable,
+    decode,
+    documents,
+    walk,
+)
 from bowerbird.sources.parsing.text_lines import SeekableFile, TextLines, Utf8File
 from bowerbird.sources.post_links import parse, x_post
 from bowerbird.sources.records import LONG_ID, Fields, read_parts, read_table

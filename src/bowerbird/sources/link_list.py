@@ -12,9 +12,7 @@ from bowerbird.sources.file_posts import (
     not_a_post,
     text_and_name,
 )
-from bowerbird.sources.formats import Beginning, Format
-from bowerbird.sources.found import Found
-from bowerbird.sources.networks.x_archive import part_name
+from bowerbird.sources.found import Beginning, Format, Found
 from bowerbird.sources.parsing.text_lines import SeekableFile, TextLines
 from bowerbird.sources.post_links import (
     MASTODON,
@@ -26,6 +24,7 @@ from bowerbird.sources.post_links import (
     x_post,
 )
 from bowerbird.sources.records import LONG_ID, charset_notice
+from bowerbird.sources.x.files import part_name
 
 PLAIN_LIST: Final = "list of links"
 _LINES_LOOKED_AT: Final = 50

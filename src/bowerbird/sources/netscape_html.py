@@ -12,8 +12,7 @@ from bowerbird.sources.file_posts import (
     not_a_post,
     text_and_name,
 )
-from bowerbird.sources.formats import Beginning, Choices, Format
-from bowerbird.sources.found import Found, Notice
+from bowerbird.sources.found import Beginning, Choices, Format, Found, Notice
 from bowerbird.sources.parsing.html_text import Tag, tokens
 from bowerbird.sources.parsing.text_lines import SeekableFile, TextLines
 from bowerbird.sources.post_links import parse

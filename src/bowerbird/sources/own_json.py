@@ -24,8 +24,7 @@ from bowerbird.model.imports import Completeness, Incoming, OrderSource
 from bowerbird.model.json_depth import MAX_DEPTH, is_too_deep
 from bowerbird.model.labels import NAME_RULE, clean_name, name_key
 from bowerbird.sources.file_posts import invalid
-from bowerbird.sources.formats import Beginning, Choices, Format
-from bowerbird.sources.found import Found, FoundPost, Notice
+from bowerbird.sources.found import Beginning, Choices, Format, Found, FoundPost, Notice
 from bowerbird.sources.parsing.json_records import MalformedFile, Record, records
 from bowerbird.sources.parsing.text_lines import SeekableFile, Utf8File
 

@@ -9,19 +9,174 @@ import re
 import struct
 import zlib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from io import SEEK_CUR
 from typing import IO, Final, NamedTuple
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 import msgspec
 
+from bowerbird.sources import (
+    bluesky,
+    general,
+    link_list,
+    mastodon,
+    netscape_html,
+    own_json,
+    programs,
+)
 from bowerbird.sources.file_posts import as_liked, only_if_requested, shown
-from bowerbird.sources.formats import BEGINNING_BYTES, Choices, Format, beginning_of
-from bowerbird.sources.found import Found, FoundPost, LeftOut, Notice, Reason
+from bowerbird.sources.found import (
+    BEGINNING_BYTES,
+    Beginning,
+    Choices,
+    Format,
+    Found,
+    FoundPost,
+    LeftOut,
+    Notice,
+    Reason,
+    beginning_of,
+    column_name,
+)
 from bowerbird.sources.link_list import PLAIN_LIST
 from bowerbird.sources.parsing.text_lines import SeekableFile
-from bowerbird.sources.recognition import ZIP_START, UnknownFile, recognise
+from bowerbird.sources.x import files
+from bowerbird.sources.x import files as x_files
+
+# Tried in this order, the first that fits reads the file. To add a reader, add a line: the
+# narrow ones above, the general ones below.
+FORMATS: Final[tuple[Format, ...]] = (
+    own_json.FORMAT,
+    *x_files.FORMATS,
+    *files.ARCHIVE_FORMATS,
+    bluesky.FORMAT,
+    *mastodon.FORMATS,
+    *programs.OBJECTS,
+    *general.OBJECTS,
+    *netscape_html.FORMATS,
+    *programs.TABLES,
+    *general.TABLES,
+    *link_list.FORMATS,
+)
+
+ZIP_START: Final = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
+_KINDS_BY_START: Final = (
+    (b"%PDF-", "a PDF"),
+    (b"\x89PNG", "an image (PNG)"),
+    (b"\xff\xd8\xff", "an image (JPEG)"),
+    (b"GIF8", "an image (GIF)"),
+    (b"RIFF", "an image, a sound or a video (RIFF)"),
+    (b"SQLite format 3\x00", "an SQLite database"),
+    (b"\x1f\x8b", "a gzip file: unpack it first"),
+    (b"\x28\xb5\x2f\xfd", "a zstd file: unpack it first"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive: unpack it first"),
+    (b"Rar!", "a RAR archive: unpack it first"),
+    (b"\xd0\xcf\x11\xe0", "an old Office document: save it as CSV first"),
+    (b"bplist00", "a property list of macOS"),
+    (b"mozLz40\x00", "a backup of Firefox: export the bookmarks as HTML instead"),
+)
+_BYTES_LOOKED_AT: Final = 4096
+_COLUMNS_SHOWN: Final = 4
+_CLOSE_SHOWN: Final = 2
+_CHOOSE: Final = "Choose what the program exports as JSON, CSV, HTML or text."
+
+
+class UnknownFile(Exception):  # noqa: N818 - named for what it is
+    """A file that no reader fits. The message is a sentence that says what the file looks like."""
+
+
+def recognise(beginning: Beginning) -> Format:
+    kind = _binary_kind(beginning.data)
+    if kind:
+        advice = "" if "first" in kind or "instead" in kind else f" {_CHOOSE}"
+        raise UnknownFile(f"This file cannot be imported. It looks like {kind}.{advice}")
+    for format in FORMATS:
+        if format.fits(beginning):
+            return format
+    raise UnknownFile(
+        f"This file cannot be imported. It looks like {_text_kind(beginning)}."
+        f"{_closest(beginning)} {_advice(beginning)}"
+    )
+
+
+def _closest(beginning: Beginning) -> str:
+    """The formats that have some of the columns or fields of the file, as a sentence."""
+    keys = {column_name(path.rpartition(".")[2]) for path in beginning.json}
+    names = keys | set(beginning.columns)
+    shared = {
+        format.name: (len(format.signature & names) / len(format.signature), format.signature)
+        for format in FORMATS
+        if format.signature & names
+    }
+    close = sorted(shared, key=lambda name: -shared[name][0])[:_CLOSE_SHOWN]
+    said = [
+        f"{name}, which also has {_joined(sorted(shared[name][1] - names))}"
+        for name in close
+        if shared[name][1] - names
+    ]
+    return f" Closest to it: {'; '.join(said)}." if said else ""
+
+
+def _advice(beginning: Beginning) -> str:
+    if not beginning.text.strip():
+        return _CHOOSE
+    if files.part_name(beginning):
+        return "Choose the whole archive, or like.js from it."
+    if beginning.text.lstrip()[0] == "<":
+        return "Export the bookmarks of the browser or program, or save the links as text."
+    return (
+        "Nothing at its beginning is a link to a post or the id of one. A column or field with "
+        "links, or a text with one per line, is enough."
+    )
+
+
+def _binary_kind(data: bytes) -> str:
+    for start, kind in _KINDS_BY_START:
+        if data.startswith(start):
+            return kind
+    if data.startswith(ZIP_START):
+        return "a zip archive"
+    if data[4:8] == b"ftyp":
+        return "a video or an image (MP4, HEIC)"
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return ""
+    looked_at = data[:_BYTES_LOOKED_AT]
+    # A few NUL bytes are damage, many are another kind of file.
+    return "a binary file" if looked_at.count(0) * 20 > len(looked_at) else ""
+
+
+def _text_kind(beginning: Beginning) -> str:
+    text = beginning.text.lstrip()
+    if not text:
+        return "an empty file"
+    if part := files.part_name(beginning):
+        return f"the part {shown(part)} of an X archive, which has no bookmarks"
+    if text[0] == "<":
+        is_xml = text.startswith("<?xml")
+        return "an XML file" if is_xml else "an HTML page that is not a bookmarks file"
+    if text[0] in "[{":
+        return _json_kind(beginning)
+    if len(beginning.columns) > 1:
+        return f"a CSV file in an unknown format, with the columns {_joined(beginning.columns)}"
+    return f"a text file that begins with {shown(text[:60])}"
+
+
+def _json_kind(beginning: Beginning) -> str:
+    # The path of a field: "a", "a[]", "a[].b" or "[].a".
+    names = {re.split(r"[.[]", path.removeprefix("[]."))[0] for path in beginning.json}
+    fields = sorted(name for name in names if name)
+    if not fields:
+        return "a JSON file without any fields"
+    noun = "field" if len(fields) == 1 else "fields"
+    return f"a JSON file in an unknown format, with the {noun} {_joined(fields)}"
+
+
+def _joined(names: Sequence[str]) -> str:
+    listed = ", ".join(shown(name) for name in names[:_COLUMNS_SHOWN])
+    more = len(names) - _COLUMNS_SHOWN
+    return f"{listed} and {more:,} more" if more > 0 else listed
+
 
 # A record of two characters that cannot be read takes as long as one of a hundred that can.
 MAX_UNREADABLE: Final = 100_000

@@ -27,12 +27,10 @@ from bowerbird.sources.file_posts import (
     shown,
     text_and_name,
 )
-from bowerbird.sources.formats import Choices, column_name
-from bowerbird.sources.found import Found, LeftOut, Notice, Reason
+from bowerbird.sources.found import Choices, Found, LeftOut, Notice, Reason, column_name
 from bowerbird.sources.parsing import dates
 from bowerbird.sources.parsing.csv_rows import CsvRows
-from bowerbird.sources.parsing.json_values import Unreadable, text_at
-from bowerbird.sources.parsing.json_walk import Part
+from bowerbird.sources.parsing.json_values import Part, Unreadable, text_at
 from bowerbird.sources.post_links import PostLink, X, parse, x_post
 
 _MEDIA_SEPARATORS: Final = " \n\r\t,;|"

@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode
 import msgspec
 
 from bowerbird.assembly import Services
-from bowerbird.connections.published.networks import endpoint_of
+from bowerbird.connections.published import endpoint_of
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.demo import Demo
 from bowerbird.model import instants

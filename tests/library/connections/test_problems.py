@@ -7,7 +7,7 @@ import pytest
 from bowerbird.clock import MICROSECONDS
 from bowerbird.connections.fetching import Fetcher
 from bowerbird.connections.records import SourceProblem
-from bowerbird.library.connections import sentences
+from bowerbird.library.connections import connections
 from bowerbird.model.connections import ANSWER_BYTES_MAX, Problem
 from bowerbird.model.imports import RunState
 from tests.support import waiting
@@ -55,7 +55,7 @@ async def test_a_bad_answer_becomes_a_sentence_and_the_next_run_tries_again(
     assert (found.problem, found.failures) == (problem, 1)
     assert found.last_run_at == desk.member.clock()
     assert found.next_run_at > desk.member.clock()
-    sentence = sentences.sentence(found)
+    sentence = connections.sentence(found)
     assert sentence.endswith(".")
     assert "{" not in sentence
     assert len(networks.lists()) == 1
@@ -75,7 +75,7 @@ async def test_every_problem_has_a_sentence(desk: Desk, problem: Problem) -> Non
         desk.account_id, connection, problem, failures=1, now=1, next_run_at=1
     )
 
-    sentence = sentences.sentence(await desk.one(connection))
+    sentence = connections.sentence(await desk.one(connection))
     assert sentence.endswith((".", "(UTC)."))
 
 

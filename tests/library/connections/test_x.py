@@ -7,7 +7,7 @@ import pytest
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.errors import Refusal
-from bowerbird.library.connections import costs
+from bowerbird.library.connections import x_lists
 from bowerbird.model.connections import ConnectionState, Problem
 from bowerbird.storage.connections import ConnectionStore
 from tests.support import ingesting
@@ -32,10 +32,10 @@ async def test_nothing_is_read_before_the_cost_is_agreed(desk: Desk, networks: N
 
 
 async def test_the_estimate_says_both_prices() -> None:
-    estimate = costs.of_first_run(1_234)
+    estimate = x_lists.of_first_run(1_234)
 
     assert (estimate.posts, estimate.cost, estimate.owned_cost) == (1_234, "$6.17", "$1.23")
-    assert costs.of_first_run(0).cost == "$5.00"
+    assert x_lists.of_first_run(0).cost == "$5.00"
 
 
 async def test_the_sign_in_asks_for_the_scopes_with_pkce_and_the_secret_goes_to_x_only(

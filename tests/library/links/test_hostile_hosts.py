@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bowerbird.clock import MICROSECONDS
-from bowerbird.connections.published.fetching import ANSWER_BYTES_MAX
+from bowerbird.connections.fetching import PUBLIC_BYTES_MAX
 from bowerbird.library.links.host_turns import PAUSES_S
 from bowerbird.library.links.reading import WEEK
 from bowerbird.model.links import LEFT, WAITING, Reason
@@ -23,7 +23,7 @@ LIES = {
     "nothing": b"",
     "html": b"<!doctype html>",
     "deep": b"[" * 5_000 + b"]" * 5_000,
-    "large": b'{"html": "%b"}' % (b"x" * ANSWER_BYTES_MAX),
+    "large": b'{"html": "%b"}' % (b"x" * PUBLIC_BYTES_MAX),
 }
 
 

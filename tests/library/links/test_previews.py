@@ -3,7 +3,7 @@
 import pytest
 
 from bowerbird.errors import Refusal
-from bowerbird.library.links.previews import Previews
+from bowerbird.library.links.reading import Previews
 from bowerbird.model.links import ContentState
 from bowerbird.requests.saving import read_links
 from tests.support import saving, writing

@@ -9,7 +9,6 @@ from bowerbird.errors import Refusal
 from bowerbird.library.access.attempt_limits import BURST
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.links import reading as links_reading
-from bowerbird.library.links import stored_links
 from bowerbird.model.imports import Completeness
 from bowerbird.model.links import LEFT, Reason
 from bowerbird.sources.file_posts import FilePost, found_post
@@ -340,7 +339,6 @@ async def test_links_from_before_are_asked_for_again_on_request(reader: Reader) 
 async def test_a_request_to_ask_again_leaves_most_of_it_to_a_job(
     reader: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stored_links, "PER_TRANSACTION", 2)
     monkeypatch.setattr(links_reading, "PER_TRANSACTION", 2)
     ids = await reader.save(*(x_link(number) for number in range(5)))
     for number in range(5):

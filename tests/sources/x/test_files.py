@@ -10,8 +10,7 @@ import pytest
 from msgspec import UNSET
 
 from bowerbird.model.imports import OrderSource
-from bowerbird.sources.formats import Choices
-from bowerbird.sources.found import FoundPost
+from bowerbird.sources.found import Choices, FoundPost
 from bowerbird.sources.reading import read
 from tests.sources.x.pages import (
     HEADS,

@@ -8,7 +8,7 @@ import click
 from bowerbird.cli.commands.credentials import of_account
 from bowerbird.cli.context import LibraryContext, with_library
 from bowerbird.cli.output import Column, json_option, moment_column, print_listing
-from bowerbird.library.connections import sentences
+from bowerbird.library.connections import connections
 from bowerbird.library.connections.connecting import Revoking
 from bowerbird.library.connections.connections import Connections
 from bowerbird.model.connections import Connection
@@ -22,7 +22,7 @@ _COLUMNS: Final[Sequence[Column[Connection]]] = (
     moment_column("next_run_at", "Next run (UTC)", lambda source: source.next_run_at),
     Column("new", "New", lambda source: source.new),
     Column("total", "Total", lambda source: source.total),
-    Column("problem", "Problem", sentences.sentence),
+    Column("problem", "Problem", connections.sentence),
 )
 
 

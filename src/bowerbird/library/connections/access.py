@@ -11,11 +11,9 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import msgspec
 
 from bowerbird.clock import Clock
-from bowerbird.connections.bluesky import Bluesky
-from bowerbird.connections.mastodon import Mastodon
+from bowerbird.connections.networks import Bluesky, Mastodon, XApi
 from bowerbird.connections.records import ListPage, SourceProblem, TokenExpired, Tokens
 from bowerbird.connections.sealing import CannotOpen, NoKey, Sealer
-from bowerbird.connections.x import XApi
 from bowerbird.errors import Code, Refusal
 from bowerbird.model.connections import Connection, Network, Problem
 from bowerbird.settings import Settings

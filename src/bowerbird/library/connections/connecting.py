@@ -17,15 +17,13 @@ import msgspec
 import structlog
 
 from bowerbird.clock import Clock
-from bowerbird.connections import bluesky, x
-from bowerbird.connections.bluesky import Bluesky
-from bowerbird.connections.mastodon import Mastodon
+from bowerbird.connections import networks
+from bowerbird.connections.networks import Bluesky, Mastodon, XApi
 from bowerbird.connections.records import Person, SourceProblem, TokenExpired, Tokens
 from bowerbird.connections.sealing import CannotOpen
-from bowerbird.connections.x import XApi
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.activity import Activity
-from bowerbird.library.connections import sentences
+from bowerbird.library.connections import connections
 from bowerbird.library.connections.access import Vault
 from bowerbird.library.connections.connections import Connections
 from bowerbird.library.sign_in.attempts import Attempt, AttemptKind, Attempts
@@ -92,7 +90,7 @@ class Connecting:
     async def bluesky(
         self, account_id: int, handle: str, password: str, server: str = ""
     ) -> Connection:
-        origin = origin_of(server) if server.strip() else bluesky.SERVER
+        origin = origin_of(server) if server.strip() else networks.BLUESKY_SERVER
         name = _plain(handle.strip().lstrip("@"), "Type your handle, such as you.bsky.social.")
         secret = _plain(password, "Paste the app password.")
         async with self._asking(Network.BLUESKY, origin) as fetcher:
@@ -168,7 +166,7 @@ class Connecting:
         return self._settings.x_api_url.rstrip("/")
 
     async def _begun(self, account_id: int, connection_id: str, tokens: Tokens) -> BegunX:
-        begun = await x.begin(tokens, self.x_return_url, self._clock)
+        begun = await networks.begin_x(tokens, self.x_return_url, self._clock)
         attempt = Attempt(
             kind=AttemptKind.SOURCE,
             account_id=account_id,
@@ -193,7 +191,7 @@ class Connecting:
         structlog.get_logger().warning(
             "source not connected", network=network, problem=problem, reason=reason
         )
-        sentence = sentences.when_connecting(network, problem, server).strip()
+        sentence = connections.when_connecting(network, problem, server).strip()
         raise Refusal(Code.INVALID_REQUEST, sentence)
 
     async def _connected(

@@ -13,13 +13,12 @@ import msgspec
 import structlog
 
 from bowerbird.clock import MICROSECONDS, Clock, day_of, month_of, seconds_left_of_day
+from bowerbird.connections.networks import X_PER_PAGE
 from bowerbird.connections.records import CursorRefused, ListPage, SourceProblem
-from bowerbird.connections.x import PER_PAGE as X_PER_PAGE
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.connections.access import Access, Vault
 from bowerbird.library.connections.connecting import new_fetcher
-from bowerbird.library.connections.costs import CLIENT, ChargedPosts
-from bowerbird.library.connections.folders import FolderReading
+from bowerbird.library.connections.x_lists import CLIENT, ChargedPosts, FolderReading
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.ingest.page_results import PageResult
 from bowerbird.library.ingest.pages import IngestPages

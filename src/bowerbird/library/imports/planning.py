@@ -12,9 +12,8 @@ from bowerbird.library.bookmarks.writing.bookmark_row import (
     searchable_texts,
 )
 from bowerbird.library.bookmarks.writing.upsert_batch import differs
-from bowerbird.library.imports import merging, places
-from bowerbird.library.imports.merging import Sight
-from bowerbird.library.imports.places import Place, Positions
+from bowerbird.library.imports import merging
+from bowerbird.library.imports.merging import Place, Positions, Sight
 from bowerbird.model import instants
 from bowerbird.model.bookmarks import (
     ImportRecord,
@@ -107,7 +106,7 @@ def comes_back(found: FoundPost, known: Known, now: int, *, is_saving: bool) -> 
     deletion = known.deletions.get(post_id)
     if deletion is None or post_id in known.posts or found.is_mark:
         return False
-    return is_saving or places.comes_back(found, deletion, now)
+    return is_saving or merging.comes_back(found, deletion, now)
 
 
 def plan(
@@ -171,7 +170,7 @@ def _own(found: FoundPost, stored: StoredPost | None, library: _Library) -> Writ
         incoming = _with_state(incoming, sent, before, hidden)
     if found.order_source is OrderSource.SAVED_DATE:
         existing = None if stored is None else stored.existing
-        where = places.place(found, existing, library.now, library.positions)
+        where = merging.place(found, existing, library.now, library.positions)
         incoming = msgspec.structs.replace(
             incoming,
             record=msgspec.structs.replace(incoming.record, sort_index=where.sort_index),
@@ -247,9 +246,9 @@ def _merged(found: FoundPost, stored: StoredPost | None, library: _Library) -> W
     after = merging.settled(after, before, found, hidden, is_older=is_older)
     if (after.post_id, order_key(after.author_username)) in library.threads:
         after = merging.as_thread(after)
-    where = places.place(found, existing, library.now, library.positions, is_older=is_older)
+    where = merging.place(found, existing, library.now, library.positions, is_older=is_older)
     if hidden is not None and hidden.sort_index is not None:
-        where = places.later_index(where, hidden.sort_index)
+        where = merging.later_index(where, hidden.sort_index)
     incoming = _incoming(after, found, existing, where, has)
     if before is not None:
         hides = library.known.hides_removed

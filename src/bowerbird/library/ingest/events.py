@@ -13,8 +13,7 @@ from bowerbird.clock import Clock
 from bowerbird.errors import Code, OperationError, Refusal
 from bowerbird.library.access import plans, turns
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
-from bowerbird.library.imports.chunks import parts
-from bowerbird.library.imports.intake import Intake, ItemResult, PreparedIntake
+from bowerbird.library.imports.intake import Intake, ItemResult, PreparedIntake, parts
 from bowerbird.library.ingest import page_reading
 from bowerbird.library.ingest.page_reading import CapturedPage
 from bowerbird.library.ingest.rates import DeviceUse

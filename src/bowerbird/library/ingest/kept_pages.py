@@ -11,8 +11,7 @@ from msgspec import Struct
 
 from bowerbird import errors
 from bowerbird.clock import Clock
-from bowerbird.library.imports.chunks import parts
-from bowerbird.library.imports.intake import Intake, ItemResult, PreparedIntake
+from bowerbird.library.imports.intake import Intake, ItemResult, PreparedIntake, parts
 from bowerbird.library.imports.runs import ImportRuns, NotRunning
 from bowerbird.library.ingest import page_reading
 from bowerbird.library.ingest.page_reading import CapturedPage, ReadPage

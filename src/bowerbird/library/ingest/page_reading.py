@@ -15,9 +15,8 @@ from bowerbird.model.ingest import GonePost
 from bowerbird.model.instants import with_offset
 from bowerbird.model.labels import clean_name
 from bowerbird.requests import limits
-from bowerbird.sources.formats import Choices
-from bowerbird.sources.found import Found, FoundPost, LeftOut, Reason, mark
-from bowerbird.sources.networks import list_pages
+from bowerbird.sources import bluesky, mastodon
+from bowerbird.sources.found import Choices, Format, Found, FoundPost, LeftOut, Reason, mark
 from bowerbird.sources.own_json import FORMAT as OWN_JSON
 from bowerbird.sources.x import api2, graphql
 from bowerbird.sources.x.pages import (
@@ -27,11 +26,60 @@ from bowerbird.sources.x.pages import (
     Operation,
     Page,
     PageRequest,
+    failed,
     folder_request,
     read_request,
 )
 from bowerbird.sources.x.posts import valid_index
 from bowerbird.sources.x.values import short_text
+
+MASTODON: Final = "mastodon.api"
+BLUESKY: Final = "bluesky.api"
+# The reader of a format, and the parameter of a request that says where the page begins.
+_NETWORKS: Final = {
+    MASTODON: (mastodon.API, "max_id"),
+    BLUESKY: (bluesky.FORMAT, "cursor"),
+}
+_NO_LIST: Final = "The page has no list of posts."
+
+
+class _Listed(Struct, frozen=True):
+    bookmarks: list[msgspec.Raw]
+    # Mastodon sends it in a header; its client puts it here.
+    cursor: str | None = None
+
+
+def _is_known(name: str) -> bool:
+    return name in _NETWORKS
+
+
+def _cursor_parameter(name: str) -> str:
+    return _NETWORKS[name][1]
+
+
+def list_page(name: str, payload: bytes, now: int) -> Page:
+    try:
+        listed = msgspec.json.decode(payload, type=_Listed)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return failed(_NO_LIST)
+    if len(listed.bookmarks) > MAX_ENTRIES:
+        return failed(TOO_MANY)
+    cursor = short_text(listed.cursor or "")
+    return Page(
+        posts=tuple(_posts_once(_NETWORKS[name][0], payload, now) if listed.bookmarks else ()),
+        cursor_out=cursor if cursor.isprintable() else "",
+        proves_end=not listed.cursor,
+    )
+
+
+def _posts_once(format: Format, payload: bytes, now: int) -> list[Found]:
+    """A post that is saved twice, as itself and as a boost, is one post."""
+    found: dict[str, Found] = {}
+    for one in format.read(io.BytesIO(payload), Choices(now=now)):
+        key = one.record.post_id if isinstance(one, FoundPost) else f"line {len(found)}"
+        found.setdefault(key, one)
+    return list(found.values())
+
 
 _MAX_QUERY_FIELDS: Final = 50
 _EMPTY: Final = "The list is empty, but it had posts before. Nothing is recorded as removed."
@@ -216,10 +264,10 @@ def _read(page: CapturedPage, now: int, folder_name: str) -> ReadPage:
 
 def _network(page: CapturedPage, now: int) -> ReadPage:
     query = _query(page)
-    if query is None or not list_pages.is_known(page.format):
+    if query is None or not _is_known(page.format):
         return _failed(_NO_URL if query is None else "The format of the page is not known.")
-    cursor_in = short_text(query.get(list_pages.cursor_parameter(page.format), [""])[0])
-    read = list_pages.read_page(page.format, page.payload, now)
+    cursor_in = short_text(query.get(_cursor_parameter(page.format), [""])[0])
+    read = list_page(page.format, page.payload, now)
     return _of(read, cursor_in, is_listed=True)
 
 

@@ -14,8 +14,7 @@ from bowerbird.clock import Clock, day_of
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
 from bowerbird.library.access.attempt_limits import used_up
-from bowerbird.library.imports.chunks import parts
-from bowerbird.library.imports.intake import Intake, IntakeOutcome, unwritten
+from bowerbird.library.imports.intake import Intake, IntakeOutcome, parts, unwritten
 from bowerbird.library.ingest import page_reading, page_results
 from bowerbird.library.ingest.kept_pages import NO_FOLDER_NAME, UNKNOWN_FORM, KeptPages
 from bowerbird.library.ingest.page_reading import CapturedPage, ReadPage

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.connections import records
-from bowerbird.connections.published.records import Busy, Endpoint
+from bowerbird.connections.published import Busy, Endpoint
 from bowerbird.connections.records import Answer, SourceProblem
 from bowerbird.model.connections import Problem
 from bowerbird.model.links import Reason
@@ -17,7 +17,7 @@ from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.links import LinkStore
 
 if TYPE_CHECKING:
-    from bowerbird.connections.published.fetching import Fetcher
+    from bowerbird.connections.fetching import PublicFetcher
 
 Sleep = Callable[[float], Awaitable[None]]
 
@@ -44,7 +44,7 @@ class HostTurns:
         self._store = LinkStore(database)
 
     async def ask(
-        self, account_id: int, fetcher: "Fetcher", endpoint: Endpoint, url: str
+        self, account_id: int, fetcher: "PublicFetcher", endpoint: Endpoint, url: str
     ) -> Answer:
         """The answer of the host, at its turn. Raises NotItsTurn, Busy or SourceProblem."""
         host = endpoint.host

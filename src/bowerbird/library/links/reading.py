@@ -10,40 +10,165 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 import structlog
+from msgspec import Struct
 
+from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock, month_of
-from bowerbird.connections.published.networks import endpoint_of
-from bowerbird.connections.published.records import Busy, Endpoint, Outcome, gone
+from bowerbird.connections.published import Busy, Endpoint, Outcome, endpoint_of, gone
 from bowerbird.connections.records import Answer, SourceProblem
 from bowerbird.library.access.attempt_limits import AttemptLimits
 from bowerbird.library.access.turns import lock_library
 from bowerbird.library.imports.intake import Intake
+from bowerbird.library.imports.saving import PostPreview, SavedItem, SaveResult
 from bowerbird.library.links.host_turns import HostTurns, NotItsTurn, Sleep
-from bowerbird.library.links.stored_links import PER_TRANSACTION, StoredLinks
 from bowerbird.model.accounts import Account
 from bowerbird.model.connections import Problem
+from bowerbird.model.imports import Completeness
 from bowerbird.model.jobs import LINKS
 from bowerbird.model.links import (
     KIND,
     LEFT,
+    SENTENCES,
     WAITING,
+    ContentState,
     DueLink,
     FailedLink,
     LinkCounts,
     LinkJob,
     Reason,
 )
+from bowerbird.requests.limits import PREVIEWED_MAX
+from bowerbird.requests.saving import ItemToSave
 from bowerbird.settings import Settings
 from bowerbird.sources.found import FoundPost
-from bowerbird.sources.post_links import PostLink
+from bowerbird.sources.post_links import PostLink, parse, parse_fediverse, x_post
 from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.bookmarks.upsert import StoredPost, UpsertStore
+from bowerbird.storage.database import Database, Transaction, place_of
 from bowerbird.storage.jobs import JobStore
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.links import LinkStore
 
 if TYPE_CHECKING:
-    from bowerbird.connections.published.fetching import Fetcher
+    from bowerbird.connections.fetching import PublicFetcher
+
+
+PER_TRANSACTION = 500
+# More than a round reads.
+_DUE = 150
+
+
+class StoredLinks:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+        self._store = LinkStore(database)
+        self._posts = UpsertStore(database)
+        self._libraries = LibraryStore(database)
+
+    async def sort(self, account: Account) -> None:
+        """Finds out which hosts have the posts of new links."""
+        while due := await self._store.due(account.account_id, "", self._clock(), PER_TRANSACTION):
+            links = await self._links(account, due)
+            hosts = [
+                (post_id, endpoint.host if (endpoint := endpoint_of(link)) else "")
+                for post_id, link in links.items()
+                if link is not None
+            ]
+            await self._write(account.account_id, due, hosts, links)
+
+    async def due(
+        self, account: Account, host: str
+    ) -> tuple[dict[str, DueLink], list[tuple[Endpoint, PostLink]]]:
+        """The links of a host, the newest first."""
+        due = await self._store.due(account.account_id, host, self._clock(), _DUE)
+        links = await self._links(account, due)
+        endpoints = {one: endpoint_of(link) for one, link in links.items() if link is not None}
+        # A later source may have given a post another address.
+        moved = [
+            (one, "" if endpoint is None else endpoint.host)
+            for one, endpoint in endpoints.items()
+            if endpoint is None or endpoint.host != host
+        ]
+        await self._write(account.account_id, due, moved, links)
+        found = [
+            (endpoint, link)
+            for one, link in links.items()
+            if link is not None and (endpoint := endpoints[one]) and endpoint.host == host
+        ]
+        return {one.post_id: one for one in due}, found
+
+    async def add_some(self, account: Account, after: int) -> tuple[int, int]:
+        """Asks again for some posts that are only links, after the post with this number.
+
+        Returns the number of the last, and how many there are.
+        """
+        page = await self._store.bare_posts(account.account_id, after, PER_TRANSACTION)
+        if not page:
+            return after, 0
+
+        async def work(transaction: Transaction) -> None:
+            await lock_library(self._libraries, transaction, account.account_id)
+            ids = [post_id for _, post_id in page]
+            await self._store.add(transaction, account.account_id, ids, self._clock())
+            # Lists that say that a post stays a link are kept by the version of the library.
+            await self._libraries.touch(transaction, account.account_id)
+
+        await self._database.write(work, account.account_id)
+        return page[-1][0], len(page)
+
+    async def _links(self, account: Account, due: Sequence[DueLink]) -> dict[str, PostLink | None]:
+        """The links by post; None for a post that has a text or is not in the library."""
+        if not due:
+            return {}
+        ids = [one.post_id for one in due]
+        place = place_of(account.local_number)
+        stored = await self._posts.posts(self._database, account.account_id, place, ids)
+        return {one: _link(one, stored.get(one)) for one in ids}
+
+    async def _write(
+        self,
+        account_id: int,
+        due: Sequence[DueLink],
+        hosts: Sequence[tuple[str, str]],
+        links: dict[str, PostLink | None],
+    ) -> None:
+        settled = [one.post_id for one in due if links[one.post_id] is None]
+        if not hosts and not settled:
+            return
+
+        async def work(transaction: Transaction) -> None:
+            await lock_library(self._libraries, transaction, account_id)
+            await self._store.set_hosts(transaction, account_id, hosts)
+            await self._store.remove(transaction, account_id, settled)
+
+        await self._database.write(work, account_id)
+
+
+class _Details(Struct, frozen=True):
+    link: str = ""
+
+
+class _Linked(Struct, frozen=True):
+    tweet_details: _Details = _Details()
+
+
+_decode = msgspec.json.Decoder(_Linked).decode
+
+
+def _link(post_id: str, stored: StoredPost | None) -> PostLink | None:
+    if stored is None or stored.existing.completeness != Completeness.STUB:
+        return None
+    try:
+        address = _decode(stored.rendering + b"}").tweet_details.link
+    except (msgspec.MsgspecError, RecursionError):
+        address = ""
+    link = parse_fediverse(address)
+    if link is not None and link.post_id == post_id:
+        return link
+    # Somebody may have given another address to a post of X.
+    return x_post(post_id) or PostLink("", post_id, "", "", address)
+
 
 Progress = Callable[[int, int], Awaitable[None]]
 
@@ -73,7 +198,7 @@ class LinkReading:
         database: Database,
         clock: Clock,
         settings: Settings,
-        fetcher: "Callable[[], Fetcher] | None" = None,
+        fetcher: "Callable[[], PublicFetcher] | None" = None,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
         self._database = database
@@ -176,7 +301,9 @@ class LinkReading:
                 done += taken
                 await progress(done, done + sum(hosts.values()) - taken)
 
-    async def _rounds(self, account: Account, hosts: Iterable[str], fetcher: "Fetcher") -> int:
+    async def _rounds(
+        self, account: Account, hosts: Iterable[str], fetcher: "PublicFetcher"
+    ) -> int:
         rounds = (self._round(account, host, fetcher) for host in hosts)
         taken = 0
         for one in await asyncio.gather(*rounds, return_exceptions=True):
@@ -185,7 +312,7 @@ class LinkReading:
             taken += one
         return taken
 
-    async def _round(self, account: Account, host: str, fetcher: "Fetcher") -> int:
+    async def _round(self, account: Account, host: str, fetcher: "PublicFetcher") -> int:
         """Reads some links of a host; returns how many are settled or have failed."""
         outcomes: dict[str, Outcome] = {}
         due: dict[str, DueLink] = {}
@@ -205,7 +332,11 @@ class LinkReading:
         return len(outcomes)
 
     async def _read(
-        self, account: Account, endpoint: Endpoint, links: Sequence[PostLink], fetcher: "Fetcher"
+        self,
+        account: Account,
+        endpoint: Endpoint,
+        links: Sequence[PostLink],
+        fetcher: "PublicFetcher",
     ) -> dict[str, Outcome]:
         async def ask(url: str) -> Answer:
             return await self.turns.ask(account.account_id, fetcher, endpoint, url)
@@ -268,7 +399,49 @@ def _failure(due: DueLink, reason: Reason, now: int) -> FailedLink:
     return FailedLink(due.post_id, WAITING, reason, due.tries + 1, due_at)
 
 
-def _new_fetcher(settings: Settings) -> "Fetcher":
-    from bowerbird.connections.published.fetching import Fetcher  # noqa: PLC0415 - imports httpx2
+def _new_fetcher(settings: Settings) -> "PublicFetcher":
+    from bowerbird.connections.fetching import PublicFetcher  # noqa: PLC0415 - imports httpx2
 
-    return Fetcher.of(settings)
+    return PublicFetcher.of(settings)
+
+
+class Previews:
+    def __init__(self, reading: LinkReading) -> None:
+        self._reading = reading
+
+    async def of(self, account: Account, items: Sequence[ItemToSave]) -> SaveResult:
+        """The same results as saving would give, with previews of links."""
+        if len(items) > PREVIEWED_MAX:
+            problem = f"must have at most {PREVIEWED_MAX} items with preview, got {len(items)}"
+            raise errors.invalid("links", problem)
+        results = [await self._one(account, index, item) for index, item in enumerate(items)]
+        failed = sum(not one.ok for one in results)
+        return SaveResult(results, len(results) - failed, failed)
+
+    async def _one(self, account: Account, index: int, item: ItemToSave) -> SavedItem:
+        if item.found is None:
+            assert item.refusal is not None
+            error = errors.OperationError(item.refusal.code, item.refusal.sentence)
+            return SavedItem(index, ok=False, error=error)
+        record = item.found.record
+        link = parse(record.tweet_details.link)
+        preview = None
+        if link is not None and link.post_id == record.post_id:
+            preview = _preview(await self._reading.preview(account, link))
+        return SavedItem(index, ok=True, post_id=record.post_id, preview=preview)
+
+
+def _preview(found: Outcome) -> PostPreview:
+    if isinstance(found, Reason):
+        is_gone = found in (Reason.GONE, Reason.PROTECTED)
+        state = ContentState.GONE if is_gone else ContentState.LINK
+        return PostPreview(state, content_problem=SENTENCES[found])
+    assert isinstance(found, FoundPost)
+    record = found.record
+    return PostPreview(
+        ContentState.WHOLE,
+        text=record.tweet_details.text,
+        author_name=record.author_details.name or None,
+        author_username=record.author_username or None,
+        posted_at=record.tweet_details.posted_at or None,
+    )

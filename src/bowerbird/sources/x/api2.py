@@ -14,14 +14,18 @@ from bowerbird.model.imports import OrderSource
 from bowerbird.model.labels import clean_name
 from bowerbird.sources.found import Found, LeftOut, Reason
 from bowerbird.sources.parsing.json_values import at
-from bowerbird.sources.x.attachments import (
+from bowerbird.sources.x.content import (
     MAX_ATTACHMENTS,
     TYPES,
+    Author,
+    Content,
     article_object,
     best_variant,
     host_of,
+    may_be_cut,
+    original_image,
+    readable,
 )
-from bowerbird.sources.x.content import Author, Content, may_be_cut, original_image, readable
 from bowerbird.sources.x.pages import (
     MAX_ENTRIES,
     NO_FOLDERS,

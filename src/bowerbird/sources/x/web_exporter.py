@@ -14,11 +14,11 @@ from bowerbird.model.bookmarks import PostMeta
 from bowerbird.model.imports import OrderSource
 from bowerbird.sources.found import Found, LeftOut, Reason
 from bowerbird.sources.parsing.json_records import Readable
-from bowerbird.sources.parsing.json_values import Unreadable, at, read_records
-from bowerbird.sources.parsing.json_walk import PART, walk
+from bowerbird.sources.parsing.json_values import PART, Unreadable, at, read_records, walk
 from bowerbird.sources.parsing.text_lines import SeekableFile, Utf8File
-from bowerbird.sources.x.attachments import MAX_ATTACHMENTS, TYPES
 from bowerbird.sources.x.content import (
+    MAX_ATTACHMENTS,
+    TYPES,
     Author,
     Content,
     has_link_to_rest,

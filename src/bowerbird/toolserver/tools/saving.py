@@ -7,13 +7,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct
 
 from bowerbird import errors
-from bowerbird.library.imports.saving import (
-    RESULTS,
-    PreparedSave,
-    SavedItem,
-    SaveResult,
-    Saving,
-)
+from bowerbird.library.imports.saving import RESULTS, PreparedSave, SavedItem, SaveResult, Saving
 from bowerbird.model.bookmarks import ImportRecord
 from bowerbird.model.imports import Completeness, OrderSource
 from bowerbird.requests import limits, sentences

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from bowerbird.clock import day_of
-from bowerbird.library.connections import costs, sentences
+from bowerbird.library.connections import connections, x_lists
 from bowerbird.library.connections.connections import DeviceRun
 from bowerbird.model.accounts import Account
 from bowerbird.model.connections import (
@@ -62,7 +62,7 @@ def source(connection: Connection, account: Account, times: Times, now: int) -> 
         "name": connection.name,
         "state": state,
         "state_kind": kind,
-        "problem": sentences.sentence(connection),
+        "problem": connections.sentence(connection),
         "last_run": None if last is None else times.moment(last),
         "next_run": _next_run(connection, times, now),
         "new": connection.new,
@@ -153,16 +153,16 @@ def _estimate(connection: Connection, account: Account) -> dict[str, Any] | None
     """The cost of a first run, until the person has agreed to it."""
     if connection.state is not ConnectionState.PRICED:
         return None
-    first = costs.of_first_run(account.total)
-    day = costs.of_posts(connection.posts_per_day)
+    first = x_lists.of_first_run(account.total)
+    day = x_lists.of_posts(connection.posts_per_day)
     return {
         "posts": first.posts,
         "is_example": not account.total,
         "cost": first.cost,
         "owned_cost": first.owned_cost,
-        "per_post": f"${costs.PER_POST}",
-        "per_owned_post": f"${costs.PER_OWNED_POST}",
-        "per_user": f"${costs.PER_USER}",
+        "per_post": f"${x_lists.PER_POST}",
+        "per_owned_post": f"${x_lists.PER_OWNED_POST}",
+        "per_user": f"${x_lists.PER_USER}",
         "authors_cost": first.authors_cost,
         "day_cost": day.cost,
         "day_owned_cost": day.owned_cost,

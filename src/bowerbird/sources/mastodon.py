@@ -20,19 +20,19 @@ from bowerbird.sources.file_posts import (
     only_if_requested,
     web_address,
 )
-from bowerbird.sources.formats import Beginning, Choices, Format
-from bowerbird.sources.found import Found
+from bowerbird.sources.found import Beginning, Choices, Format, Found
 from bowerbird.sources.parsing import dates
 from bowerbird.sources.parsing.html_text import plain_text
 from bowerbird.sources.parsing.json_values import (
+    PART,
     Unreadable,
     at,
     count_at,
     list_at,
     read_records,
     text_at,
+    walk,
 )
-from bowerbird.sources.parsing.json_walk import PART, walk
 from bowerbird.sources.parsing.text_lines import SeekableFile, Utf8File
 from bowerbird.sources.post_links import (
     MASTODON,

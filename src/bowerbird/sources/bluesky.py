@@ -7,8 +7,7 @@ from bowerbird.model import languages
 from bowerbird.model.bookmarks import Metrics, PostMeta
 from bowerbird.model.imports import Completeness
 from bowerbird.sources.file_posts import FilePost, found_post, invalid, shown, web_address
-from bowerbird.sources.formats import Beginning, Choices, Format
-from bowerbird.sources.found import Found, LeftOut, Reason
+from bowerbird.sources.found import Beginning, Choices, Format, Found, LeftOut, Reason
 from bowerbird.sources.parsing import dates
 from bowerbird.sources.parsing.json_values import (
     Unreadable,

@@ -1,15 +1,16 @@
-"""Reads the bookmarks of an account at X, through the person's own app there.
+"""Reads the saved posts of an account at Mastodon, Bluesky or X, through the API of the network.
 
-X charges the owner of the app for each post. With more than 90 posts per page, it ends some lists
-too early.
+The app password of Bluesky is exchanged for a session once and is not stored. X charges the owner
+of the app for each post. With more than 90 posts per page, it ends some lists too early.
 """
 
 import asyncio
 import re
 from base64 import b64encode
 from typing import TYPE_CHECKING, Final
-from urllib.parse import quote, urlencode
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
+import msgspec
 from msgspec import Struct
 
 from bowerbird.clock import MICROSECONDS, Clock
@@ -23,6 +24,7 @@ from bowerbird.connections.records import (
     NetworkClient,
     Person,
     SourceProblem,
+    TokenExpired,
     Tokens,
 )
 from bowerbird.model.connections import Problem
@@ -32,7 +34,119 @@ from bowerbird.openid.providers import Endpoints, Provider, X
 if TYPE_CHECKING:
     from bowerbird.openid.flow import Flow
 
-PER_PAGE: Final = 90
+
+MASTODON_PER_PAGE: Final = 40
+_LIST: Final = "/api/v1/bookmarks"
+_NEXT: Final = re.compile(r'<([^<>]{1,2048})>;\s*rel="?next"?')
+_CURSOR: Final = re.compile(r"[\x21-\x7e]{1,200}")
+_MASTODON_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,40}")
+_MASTODON_NAME: Final = re.compile(r"[A-Za-z0-9_.@-]{1,200}")
+
+
+class _Account(Struct, frozen=True):
+    id: str
+    acct: str = ""
+    username: str = ""
+
+
+class Mastodon(NetworkClient):
+    async def person(self, tokens: Tokens) -> Person:
+        url = f"{self._server}/api/v1/accounts/verify_credentials"
+        answer = self._checked(await self._fetcher.get(url, tokens.access))
+        account = answer.read(_Account)
+        name = account.acct or account.username
+        if not (_MASTODON_ID.fullmatch(account.id) and _MASTODON_NAME.fullmatch(name)):
+            raise SourceProblem(Problem.WRONG_SERVER, reason="account")
+        host = urlsplit(self._server).netloc
+        return Person(f"{host}:{account.id}", f"{name.partition('@')[0]}@{host}")
+
+    async def page(self, tokens: Tokens, cursor: str) -> ListPage:
+        query = {"limit": str(MASTODON_PER_PAGE), **({"max_id": cursor} if cursor else {})}
+        url = f"{self._server}{_LIST}?{urlencode(query)}"
+        answer = await self._fetcher.get(url, tokens.access)
+        if answer.status == BAD_REQUEST and cursor:
+            raise CursorRefused
+        statuses = self._checked(answer).read(list[msgspec.Raw])
+        # The ids of bookmarks, with which the list goes on, are only in the header.
+        following = next_cursor(answer.headers.get("link", ""))
+        page = {"bookmarks": statuses, "cursor": following}
+        return ListPage(msgspec.json.encode(page), url)
+
+
+def next_cursor(link: str) -> str:
+    """The place after this page, out of a Link header; "" at the end of the list.
+
+    Only the number is taken: the next request goes to the server that the person chose.
+    """
+    found = _NEXT.search(link)
+    if found is None:
+        return ""
+    try:
+        values = parse_qs(urlsplit(found[1]).query, max_num_fields=20).get("max_id", [""])
+    except ValueError:
+        return ""
+    return values[0] if _CURSOR.fullmatch(values[0]) else ""
+
+
+BLUESKY_PER_PAGE: Final = 100
+BLUESKY_SERVER: Final = "https://bsky.social"
+_DID: Final = re.compile(r"did:[a-z]+:[A-Za-z0-9._:%-]{1,200}")
+_HANDLE: Final = re.compile(r"[A-Za-z0-9.-]{1,253}")
+_BLUESKY_TOKEN: Final = re.compile(r"[\x21-\x7e]{1,8192}")
+_EXPIRED: Final = ("ExpiredToken", "InvalidToken")
+_SESSION: Final = "com.atproto.server"
+
+
+class _Session(Struct, frozen=True, rename={"access": "accessJwt", "refresh": "refreshJwt"}):
+    did: str
+    access: str
+    refresh: str
+    handle: str = ""
+
+
+class Bluesky(NetworkClient):
+    async def sign_in(self, handle: str, password: str) -> tuple[Person, Tokens]:
+        url = f"{self._server}/xrpc/{_SESSION}.createSession"
+        answer = await self._fetcher.post_json(url, {"identifier": handle, "password": password})
+        return self._session(answer)
+
+    async def renewed(self, tokens: Tokens) -> Tokens:
+        """Other tokens. Those that were given are not valid any more."""
+        url = f"{self._server}/xrpc/{_SESSION}.refreshSession"
+        answer = await self._fetcher.post_json(url, token=tokens.refresh)
+        return self._session(answer)[1]
+
+    async def revoke(self, tokens: Tokens) -> None:
+        """Ends the session."""
+        url = f"{self._server}/xrpc/{_SESSION}.deleteSession"
+        # Its answer is empty, and not JSON.
+        answer = await self._fetcher.post_json(url, token=tokens.refresh, is_json=False)
+        self._checked(answer)
+
+    async def page(self, tokens: Tokens, cursor: str) -> ListPage:
+        query = {"limit": str(BLUESKY_PER_PAGE), **({"cursor": cursor} if cursor else {})}
+        url = f"{self._server}/xrpc/app.bsky.bookmark.getBookmarks?{urlencode(query)}"
+        answer = await self._fetcher.get(url, tokens.access)
+        if answer.is_error(*_EXPIRED):
+            raise TokenExpired
+        if answer.status == BAD_REQUEST and cursor:
+            raise CursorRefused
+        return ListPage(self._checked(answer).body, url)
+
+    def _session(self, answer: Answer) -> tuple[Person, Tokens]:
+        if answer.status == UNAUTHORIZED or (
+            answer.status == BAD_REQUEST and answer.is_error(*_EXPIRED, "AccountTakedown")
+        ):
+            raise SourceProblem(Problem.REVOKED)
+        session = self._checked(answer).read(_Session)
+        texts = (session.access, session.refresh)
+        if not (_DID.fullmatch(session.did) and all(map(_BLUESKY_TOKEN.fullmatch, texts))):
+            raise SourceProblem(Problem.WRONG_SERVER, reason="session")
+        handle = session.handle if _HANDLE.fullmatch(session.handle) else session.did
+        return Person(session.did, f"@{handle}"), Tokens(session.access, session.refresh)
+
+
+X_PER_PAGE: Final = 90
 SCOPE: Final = "bookmark.read tweet.read users.read offline.access"
 AUTHORIZATION: Final = "https://x.com/i/oauth2/authorize"
 _FIELDS: Final = {
@@ -108,7 +222,7 @@ class XApi(NetworkClient):
         return Person(user.id, f"@{user.username}")
 
     async def page(self, tokens: Tokens, user_id: str, cursor: str) -> ListPage:
-        query = {"max_results": str(PER_PAGE), **_FIELDS}
+        query = {"max_results": str(X_PER_PAGE), **_FIELDS}
         return await self._list(tokens, f"{_bookmarks(user_id)}", cursor, query)
 
     async def folders(self, tokens: Tokens, user_id: str, cursor: str) -> ListPage:
@@ -163,7 +277,7 @@ class XApi(NetworkClient):
         )
 
 
-async def begin(tokens: Tokens, redirect_url: str, clock: Clock) -> Begun:
+async def begin_x(tokens: Tokens, redirect_url: str, clock: Clock) -> Begun:
     """The URL at which X asks the person, and what is needed when the person comes back."""
     provider = Provider(
         name="x",

@@ -1,1 +1,0 @@
-"""Where the networks publish single posts for everybody, and what they answer."""

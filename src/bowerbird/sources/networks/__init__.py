@@ -1,1 +1,0 @@
-"""Readers of JSON from social networks: their archives, and saved answers of their APIs."""
