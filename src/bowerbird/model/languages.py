@@ -1,6 +1,7 @@
 """The languages of posts: codes of BCP 47 without script or region, and their names."""
 
 import re
+import unicodedata
 from typing import Final
 
 from msgspec import UNSET, UnsetType
@@ -103,6 +104,20 @@ NAMES: Final = {
     "zh": "中文",
 }
 
+_ENGLISH: Final = """
+am amharic, ar arabic, be belarusian, bg bulgarian, bn bengali, bo tibetan, bs bosnian,
+ca catalan, cs czech, cy welsh, da danish, de german, el greek, en english, eo esperanto,
+es spanish, et estonian, eu basque, fa persian, fi finnish, fr french, ga irish, gl galician,
+gu gujarati, he hebrew, hi hindi, hr croatian, ht haitian, hu hungarian, hy armenian,
+id indonesian, is icelandic, it italian, ja japanese, jv javanese, ka georgian, km khmer,
+kn kannada, ko korean, lo lao, lt lithuanian, lv latvian, ml malayalam, mr marathi, ms malay,
+my burmese, ne nepali, nl dutch, no norwegian, pa punjabi, pl polish, pt portuguese,
+ro romanian, ru russian, si sinhala, sk slovak, sl slovenian, sq albanian, sr serbian,
+sv swedish, sw swahili, ta tamil, te telugu, th thai, tl filipino, tr turkish, uk ukrainian,
+ur urdu, vi vietnamese, yi yiddish, zh chinese, fa farsi, zh mandarin, nl flemish, und unknown
+"""
+_BY_NAME: Final[dict[str, str]] = {}
+
 
 def code_of(tag: str) -> str | None:
     """The code in a tag such as en-GB, UNKNOWN if that is no language; None if it is no tag."""
@@ -111,6 +126,22 @@ def code_of(tag: str) -> str | None:
         return None
     code = found[1]
     return UNKNOWN if code in _NONE or _PRIVATE.fullmatch(code) else _NOW.get(code, code)
+
+
+def code_called(text: str) -> str | None:
+    """The code of a language by its code, or its name in English or in itself, without accents."""
+    if not _BY_NAME:
+        pairs = [pair.split() for pair in _ENGLISH.split(",")]
+        named = [*((name, code) for code, name in NAMES.items()), *((n, c) for c, n in pairs)]
+        _BY_NAME.update((_plain(name), code) for name, code in named)
+    if len(text) > MAX_CHARACTERS:
+        return None
+    return code_of(_BY_NAME.get(_plain(text), text))
+
+
+def _plain(name: str) -> str:
+    letters = unicodedata.normalize("NFKD", name.strip()).casefold()
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
 
 def stated(*tags: object) -> str | UnsetType:

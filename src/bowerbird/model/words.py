@@ -102,6 +102,8 @@ class Term(Struct, frozen=True):
     is_excluded: bool = False
     # Written in quotation marks: only exactly these words match.
     is_quoted: bool = False
+    # Written as a field, such as url: or title:, which limits a search by meaning too.
+    is_field: bool = False
     forms: tuple[Form, ...] = ()
     # A post with one of these labels matches too, because the name of the label has the term.
     label_ids: tuple[int, ...] = ()
@@ -131,6 +133,8 @@ class Field(StrEnum):
 NOTE, HIGHLIGHT, MEDIA = "note", "highlight", "media"
 # The values of is: that are not flags of the library.
 GONE, REPLY, DUPLICATE, STARRED = "gone", "reply", "duplicate", "starred"
+# The value of is: that no post of a list has, because the trash is a list of its own.
+TRASH: Final = "trash"
 # The value of is: that every post has.
 ALL: Final = "all"
 
@@ -224,8 +228,8 @@ class WordQuery(Struct, frozen=True):
 
     @property
     def limits(self) -> "WordQuery | None":
-        """The parts that wanted words have no share in. A search by meaning respects these."""
-        parts = tuple(part for part in self.parts if not any(_wanted((part,))))
+        """The parts without wanted words, except in fields. A search by meaning respects these."""
+        parts = tuple(part for part in self.parts if all(t.is_field for t in _wanted((part,))))
         return WordQuery(parts) if parts else None
 
     @property

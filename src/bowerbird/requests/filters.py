@@ -9,7 +9,7 @@ from functools import cache
 from typing import Annotated, Any, ClassVar, Final
 from zoneinfo import ZoneInfo
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, structs
 
 from bowerbird import errors
 from bowerbird.model import instants, media, networks
@@ -510,8 +510,8 @@ def check_filters(query: FlagFilters) -> None:
 
 def moves(query: FlagFilters) -> bool:
     """Whether the query has a date that is relative to the current time."""
-    text = getattr(query, "q", None)
-    if text and query_language.moves(text):
+    texts = (getattr(query, name, None) for name in ("q", MEANING))
+    if any(text and query_language.moves(text) for text in texts):
         return True
     return any(map(instants.is_relative, _dates(query)))
 
@@ -539,8 +539,7 @@ def flags_of(query: FlagFilters) -> dict[str, bool]:
     flags = {n: on for n, on in query.DEFAULTS.items() if getattr(query, n) in (None, "")}
     if getattr(query, "ids", None):
         return dict.fromkeys(flags, False)
-    text = getattr(query, "q", None)
-    words = _read_words("q", text) if text else None
+    words = _words(query)
     if words is not None and words.shows_read:
         flags |= dict.fromkeys(flags.keys() & {"is_unread_only"}, False)
     # An invalid value is refused where it is read.
@@ -557,8 +556,22 @@ def _filter(query: FlagFilters, now: int | None, zone: ZoneInfo | None) -> Bookm
         reader = known[name]
         if reader.read is read_instant:
             values[reader.sets] = bound_of(name, value, now, zone)
-        elif reader.read is _read_words:
-            values[reader.sets] = _read_words(name, value, now)
-        else:
+        elif reader.read is not _read_words:
             values[reader.sets] = reader.read(name, value)
+    words = _words(query, now)
+    if words is not None:
+        values["words"] = words
+        if (meaning := values.get("meaning")) and query_language.limits_of(meaning):
+            values["meaning"] = query_language.plain_text(meaning) or None
     return BookmarkFilter(**values)
+
+
+def _words(query: FlagFilters, now: int | None = None) -> WordQuery | None:
+    """The words of a query, and the fields and exclusions of what is searched by meaning."""
+    text, meaning = (getattr(query, name, None) for name in ("q", MEANING))
+    words = _read_words("q", text, now) if text else None
+    limits = query_language.limits_of(meaning.strip(), now) if meaning else None
+    if limits is None or words is None:
+        return words or limits
+    parts = tuple(dict.fromkeys((*words.parts, *limits.parts)))
+    return structs.replace(words, parts=parts)

@@ -125,7 +125,7 @@ async def test_a_free_account_is_offered_only_the_state(free: Reader) -> None:
         ("has:photos has:note", "", {"media_type": "image", "has_note": "true"}),
         ("type:article", "", {"media_type": "article"}),
         ("lang:pt-BR language:de", "language:de", {"language": "pt"}),
-        ("nest site:youtube.com", "nest", {"network": "youtube"}),
+        ("nest site:youtube", "nest", {"network": "youtube"}),
         ("network:bsky", "", {"network": "bluesky"}),
         (
             "since:2026-01 until:2026-03-01",

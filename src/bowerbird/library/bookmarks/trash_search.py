@@ -17,7 +17,7 @@ from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
 from bowerbird.model.filters import Names, TrashFilter
 from bowerbird.model.labels import name_key
-from bowerbird.model.words import Condition, Field, order_key
+from bowerbird.model.words import TRASH, Condition, Field, order_key
 from bowerbird.requests.bulk import TRASH_FILTERS, TrashSelecting
 from bowerbird.requests.fields import InvalidField
 from bowerbird.requests.filter_values import bound_of, read_author, read_labels
@@ -30,6 +30,8 @@ from bowerbird.storage.database import Database
 LATEST: Final = (2**63 - 1, "")
 _READ_TOGETHER: Final = 200
 _IN_QUERIES: Final = (Field.AUTHOR, Field.LABEL)
+# Which every post here is.
+_IN_TRASH: Final = (Field.IS, TRASH)
 
 
 class Found(Struct, frozen=True):
@@ -82,7 +84,7 @@ class TrashSearch:
             raise errors.invalid(invalid.field, invalid.problem) from None
         if filter.words is not None:
             for one in filter.words.conditions:
-                if one.field not in _IN_QUERIES:
+                if one.field not in _IN_QUERIES and (one.field, one.value) != _IN_TRASH:
                     problem = (
                         f"{one.field}: cannot be searched in the trash; author: and label: can"
                     )
@@ -121,6 +123,8 @@ def _matches(one: Trashed, filter: TrashFilter) -> bool:
     def meets(condition: Condition) -> bool:
         if condition.field is Field.AUTHOR:
             return _is_by(post, condition.value)
+        if condition.field is Field.IS:
+            return True
         return _labelled(post, (condition.value,))
 
     text = text_matching.indexed(

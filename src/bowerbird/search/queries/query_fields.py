@@ -19,12 +19,13 @@ from bowerbird.model.words import (
     NOTE,
     REPLY,
     STARRED,
+    TRASH,
     Condition,
     Field,
     order_key,
 )
 
-STATES: Final = ("read", "unread", "archived", ALL, REPLY, GONE, STARRED, DUPLICATE)
+STATES: Final = ("read", "unread", "archived", ALL, REPLY, GONE, STARRED, DUPLICATE, TRASH)
 HAS: Final = (*media.BITS, MEDIA, NOTE, HIGHLIGHT)
 _MOST_SHOWN: Final = 40
 _MOST_DIGITS: Final = 9
@@ -58,7 +59,7 @@ EXAMPLES: Final = (
     ("@tomasz_k", "by or about them"),
     ("from:tomasz_k", "only by them"),
     ('label:"to read"', "with this label"),
-    ("lang:de", "in this language"),
+    ("lang:german", "in this language; also lang:de"),
     ("has:video", "also image, link, note, highlight"),
     ("is:read", "also unread, archived, reply, gone, starred"),
     ("site:youtube", "posts of this network"),
@@ -78,12 +79,9 @@ _STATE_NAMES: Final[Mapping[str, str]] = {
     **dict.fromkeys(("anywhere", "any", "everything"), ALL),
     "replies": REPLY,
     **dict.fromkeys(("deleted", "unavailable"), GONE),
+    "bin": TRASH,
     **dict.fromkeys(("star", "stars", "favourite", "favorite", "favourites"), STARRED),
     **dict.fromkeys(("duplicates", "duplicated"), DUPLICATE),
-}
-# Values of has: and is: that would need what is not stored or searched.
-_NOT_SEARCHED: Final[Mapping[str, str]] = {
-    "trash": "the trash is a list of its own",
 }
 # As words. They are operators in other places.
 _NO_OPERATORS: Final[Mapping[str, str]] = {
@@ -93,7 +91,7 @@ _NO_OPERATORS: Final[Mapping[str, str]] = {
 _HELP: Final[Mapping[Field, str]] = {
     Field.AUTHOR: "a handle or a name, such as author:ada",
     Field.LABEL: 'a name, such as label:birds or label:"to read"',
-    Field.LANGUAGE: "a code such as en or de",
+    Field.LANGUAGE: "a language, such as lang:de or lang:german",
     Field.HAS: f"one of {', '.join(HAS)}",
     Field.IS: f"one of {', '.join(STATES)}",
     Field.SITE: f"a domain such as example.com, or one of {', '.join(NETWORKS)}",
@@ -104,6 +102,7 @@ _HELP: Final[Mapping[Field, str]] = {
     Field.BEFORE: "a date such as 2026-01-31, 2026-01, 7d or yesterday",
     Field.AFTER: "a date such as 2026-01-31, 2026-01, 7d or yesterday",
 }
+_HASHTAG: Final = re.compile(r"#\w+")
 _LENGTH: Final = re.compile(r"([<>]=?|=)?(\d{1,9})(\.\.(\d{1,9})?)?", re.ASCII)
 _SCHEME: Final = re.compile(r"(?:https?://)?(?:www\.)?", re.IGNORECASE)
 _DOMAIN: Final = re.compile(r"[\w-]+(?:\.[\w-]+)+")
@@ -126,11 +125,23 @@ def condition(field: Field, text: str, now: int | None) -> Condition | None:
     return None
 
 
+def hashtag(field: Field, text: str) -> str | None:
+    """The hashtag that a field names as a label, such as tag:#birds."""
+    text = text.strip()
+    return text if field is Field.LABEL and _HASHTAG.fullmatch(text) else None
+
+
 def address(field: Field, text: str) -> str | None:
     """The address that a field looks for; None if it is none. A network has no address."""
     bare = _SCHEME.sub("", text.strip(), count=1)
     is_address = field is Field.URL or (field is Field.SITE and _DOMAIN.match(bare))
     return bare.rstrip("/") if is_address and any(map(str.isalnum, bare)) else None
+
+
+TRASH_ELSEWHERE: Final = (
+    "The trash is a list of its own: /trash, GET /v1/bookmarks/trash and the tool list_trash "
+    "search it."
+)
 
 
 def is_relative(text: str) -> bool:
@@ -141,8 +152,6 @@ def about_value(name: str, field: Field, text: str) -> str:
     """What is wrong with the value of a field that was written with some name."""
     if not text.strip():
         return f"{name}: needs {_HELP[field]}, without a space after the colon."
-    if field in _KINDS and (reason := _NOT_SEARCHED.get(text.lower())):
-        return f"{name}:{text.lower()} counts as words: {reason}."
     return f"{name}: needs {_HELP[field]}; {_shown(text)} counts as words."
 
 
@@ -200,7 +209,7 @@ def kind_of(text: str) -> str | None:
 
 
 def _language(text: str) -> str | None:
-    code = languages.code_of(text.rstrip("."))
+    code = languages.code_called(text.rstrip("."))
     return languages.UNDETERMINED if code == languages.UNKNOWN else code
 
 
@@ -234,7 +243,7 @@ def _state(text: str) -> str | None:
 
 _READERS: Final[Mapping[Field, Callable[[str], str | None]]] = {
     Field.AUTHOR: order_key,
-    Field.LABEL: name_key,
+    Field.LABEL: lambda text: None if hashtag(Field.LABEL, text) else name_key(text),
     Field.LANGUAGE: _language,
     Field.HAS: kind_of,
     Field.IS: _state,

@@ -14,6 +14,7 @@ from bowerbird.clock import MICROSECONDS
 from bowerbird.model.instants import with_offset
 from bowerbird.model.words import (
     TITLE,
+    TRASH,
     Condition,
     Either,
     Field,
@@ -106,6 +107,14 @@ def plain_text(text: str) -> str:
         elif piece.kind in (Kind.WORD, Kind.PHRASE) and not (excluded or piece.is_excluded):
             wanted.append(piece.text.strip())
     return " ".join(wanted)
+
+
+def limits_of(text: str, now: int | None = None) -> WordQuery | None:
+    """The fields and exclusions of a text that is searched by meaning; None if it has none."""
+    found = parse(text, now)
+    if not plain_text(text):
+        return None if found.is_empty else found
+    return found.limits and replace(found.limits, hints=found.hints)
 
 
 def joined(texts: Sequence[str]) -> str:
@@ -253,13 +262,15 @@ class _Parser:
         assert piece.field is not None
         found = query_fields.condition(piece.field, piece.text, self._now)
         if found is not None:
+            if (found.field, found.value) == (Field.IS, TRASH) and not piece.is_excluded:
+                self._hint(query_fields.TRASH_ELSEWHERE)
+            term = _of_field(piece) if found.field is Field.SITE else None
+            if term is not None:
+                # A domain of a network: its posts, and posts with a link to it.
+                return Either(((found,), (term,)), is_excluded=piece.is_excluded)
             return replace(found, is_excluded=piece.is_excluded)
-        if address := query_fields.address(piece.field, piece.text):
-            return _term(_linked(address), is_excluded=piece.is_excluded)
-        if piece.field is Field.TITLE and (title := _phrase(piece.text)).tokens:
-            marked = tuple(f"{TITLE}{token}"[:MAX_TOKEN_CHARACTERS] for token in title.tokens)
-            title = replace(title, tokens=marked, is_quoted=True)
-            return _term(title, is_excluded=piece.is_excluded)
+        if term := _of_field(piece):
+            return _term(term, is_excluded=piece.is_excluded)
         name = piece.written.partition(":")[0].lower()
         self._hint(query_fields.about_value(name, piece.field, piece.text))
         return _term(_word(piece.written), is_excluded=piece.is_excluded)
@@ -332,6 +343,22 @@ def _linked(address: str) -> Term:
     """An address, which a post has as a link or in its text."""
     forms = addresses.forms_of_address(address)
     return replace(_phrase(addresses.plain(address)), is_quoted=True, forms=forms, address=address)
+
+
+def _of_field(piece: Piece) -> Term | None:
+    """The hashtag, address or title that a field looks for."""
+    assert piece.field is not None
+    if hashtag := query_fields.hashtag(piece.field, piece.text):
+        term = _word(hashtag)
+    elif address := query_fields.address(piece.field, piece.text):
+        term = _linked(address)
+    elif piece.field is Field.TITLE:
+        term = _phrase(piece.text)
+        marked = tuple(f"{TITLE}{token}"[:MAX_TOKEN_CHARACTERS] for token in term.tokens)
+        term = replace(term, tokens=marked)
+    else:
+        return None
+    return replace(term, is_quoted=True, is_field=True) if term.tokens else None
 
 
 def _quoted(text: str) -> tuple[Term, ...]:

@@ -31,6 +31,7 @@ _EDGES: Final = " \t\n\"'`()[]{}<>,;:!?\u2026\u201c\u201d\u201e\u2018\u2019\u00a
 _ELISION: Final = re.compile("(?:[cdjlmnst]|qu|un|[a-z]*ll)['\u2019](?=\\w\\w)", re.IGNORECASE)
 _LETTER_BEFORE_NUMBER: Final = re.compile(r"(?<=[^\W\d_])[-\u2010\u2011](?=\d)")
 _LONG_NUMBER: Final = re.compile(r"\d{4,15}")
+_VERSION: Final = re.compile(r"v?\d+(?:\.\d+)+(?:[-+.]\w+)*", re.IGNORECASE | re.ASCII)
 _THREE_DIGITS: Final = re.compile(r"\d{1,3}(?=(?:\d{3})*$)")
 # Particles of Korean, and the endings of "to be". Longer ones first.
 _KOREAN_PARTICLE: Final = re.compile(
@@ -86,6 +87,10 @@ def _forms(text: str, written: tuple[str, ...]) -> Iterator[Form]:
         yield from _of_stems(text)
         yield from _of_parts(text.lower())
         return
+    if _VERSION.fullmatch(text):
+        # v2.0 for 2.0, and 2.0 for v2.0.
+        first = written[0][1:] if written[0].startswith("v") else f"v{written[0]}"
+        yield Form((first, *written[1:]))
     found = list(compounds(text))
     if len(found) != 1:
         if len(written) == 1:

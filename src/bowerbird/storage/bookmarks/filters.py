@@ -22,6 +22,7 @@ from bowerbird.model.words import (
     NOTE,
     REPLY,
     STARRED,
+    TRASH,
     Condition,
     Either,
     Field,
@@ -39,6 +40,7 @@ _STATES: Final = {
     REPLY: f"b.media & {traits.REPLY} <> 0",
     # The library replaces it by a label.
     STARRED: "FALSE",
+    TRASH: "FALSE",
     GONE: f"b.media & {traits.GONE} <> 0",
 }
 # Filters that are also states of a query.

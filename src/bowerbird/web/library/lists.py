@@ -1,7 +1,7 @@
 """/library and /views: lists of posts. The rules of lists are those of the API."""
 
 from typing import Any, Final
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 import msgspec
 from msgspec import Struct
@@ -17,6 +17,7 @@ from bowerbird.requests.limits import PAGE_MAX
 from bowerbird.requests.views import ViewBookmarksQuery
 from bowerbird.search.queries import query_language
 from bowerbird.web.bulk.pages import BulkPages
+from bowerbird.web.bulk.requests import TRASH
 from bowerbird.web.library import list_words, typed_filters
 from bowerbird.web.library.addresses import (
     COMPACT,
@@ -141,6 +142,9 @@ class ListPages:
         account = visit.signed_in.account
         address = address_of(LIBRARY, visit.query)
         if _SEARCH in visit.query or any(visit.query.get(name) == "" for name in NAMES):
+            rest = typed_filters.in_trash(visit.query.get(_SEARCH, ""))
+            if rest is not None:
+                return self._pages.go(f"{TRASH}?{urlencode({'q': rest})}" if rest else TRASH)
             return self._pages.go((await self._searched(visit, address)).url())
         try:
             query = query_strings.read(visit.request.scope["query_string"], ListQuery)

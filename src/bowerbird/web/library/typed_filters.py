@@ -1,10 +1,10 @@
 """Filters that somebody types into the search box: `from:ada since:2026-01 has:image`."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from bowerbird.model import instants, media
-from bowerbird.model.words import DUPLICATE, GONE, HIGHLIGHT, NOTE, REPLY, Condition, Field
+from bowerbird.model.words import DUPLICATE, GONE, HIGHLIGHT, NOTE, REPLY, TRASH, Condition, Field
 from bowerbird.search.queries import query_fields, query_language
 from bowerbird.search.queries.query_pieces import Kind, Piece, pieces
 
@@ -37,13 +37,24 @@ def taken(text: str) -> tuple[str, dict[str, str]]:
 
 def without_state(text: str) -> str:
     """The search without the states that it asks for, such as is:read."""
+    rest = _without(text, lambda found: found.is_flag)
+    return text if rest is None else rest
+
+
+def in_trash(text: str) -> str | None:
+    """The rest of a search for posts in the trash; None if it is no such search."""
+    return _without(text, lambda found: (found.field, found.value) == (Field.IS, TRASH))
+
+
+def _without(text: str, is_left_out: Callable[[Condition], bool]) -> str | None:
+    """The search without some fields; None if it has none of them."""
     rest, end = "", 0
     for piece, start, stop in _fields(text := query_language.straight(text)):
         assert piece.field is not None
         found = query_fields.condition(piece.field, piece.text, None)
-        if found is not None and found.is_flag:
+        if found is not None and is_left_out(found):
             rest, end = rest + text[end:start], stop
-    return " ".join((rest + text[end:]).split()) if end else text
+    return " ".join((rest + text[end:]).split()) if end else None
 
 
 def state(text: str) -> str:
@@ -70,7 +81,8 @@ def _filter(piece: Piece) -> tuple[str, str]:
     assert piece.field is not None
     found = query_fields.condition(piece.field, piece.text, None)
     name, value = "", ""
-    if found is None:
+    # A list has no filter for the posts of a site and links to it.
+    if found is None or query_fields.address(piece.field, piece.text):
         pass
     elif found.field in _VALUES:
         name, value = _VALUES[found.field], found.value

@@ -4,6 +4,7 @@ Also the label that a star adds, for is:starred, and the post that an address le
 """
 
 import asyncio
+import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,6 +20,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.labels import name_key
 from bowerbird.model.words import (
+    GAP,
     STARRED,
     Condition,
     Either,
@@ -27,6 +29,7 @@ from bowerbird.model.words import (
     Part,
     Term,
     WordQuery,
+    normalized,
     with_terms,
 )
 from bowerbird.search.words.tokens import index_text
@@ -41,6 +44,8 @@ LABELS_PER_TERM: Final = 200
 LABELS_PER_QUERY: Final = 1_000
 # More names are read on a thread.
 _FEW: Final = 100
+# A hashtag is one word.
+_LEFT_OUT: Final = re.compile(r"[\s_#-]+")
 
 
 class _Names(Struct, frozen=True):
@@ -48,6 +53,8 @@ class _Names(Struct, frozen=True):
 
     tokens: Mapping[int, Sequence[str]]
     label_ids: Mapping[str, Sequence[int]]
+    # By their names as a hashtag writes them: those of #toread.
+    hashtags: Mapping[str, Sequence[int]]
     # In alphabetical order, to find those that begin with a prefix.
     ordered: Sequence[str]
     # Labels with shorter names come first.
@@ -149,7 +156,15 @@ def _names(rows: Sequence[Row]) -> _Names:
             label_ids[word].append(label_id)
     by_length = sorted(rows, key=lambda row: (len(row[1]), row[1]))
     places = {label_id: place for place, (label_id, _) in enumerate(by_length)}
-    return _Names(tokens, label_ids, sorted(label_ids), places)
+    hashtags: defaultdict[str, list[int]] = defaultdict(list)
+    for label_id, name in rows:
+        hashtags[hashtag_of(name)].append(label_id)
+    return _Names(tokens, label_ids, hashtags, sorted(label_ids), places)
+
+
+def hashtag_of(name: str) -> str:
+    """A label as a hashtag writes it."""
+    return "#" + _LEFT_OUT.sub("", normalized("NFKC", name_key(name)))
 
 
 def _tokens(name: str) -> tuple[str, ...]:
@@ -178,7 +193,9 @@ def _labelled(term: Term, names: _Names, most: int) -> Term:
 def _matching(form: Term | Form, names: _Names) -> Iterator[Iterable[int]]:
     """The labels whose names match a form."""
     first = form.tokens[0]
-    if len(form.tokens) > 1:
+    if first.startswith(GAP) and not form.is_prefix:
+        yield names.hashtags.get(hashtag_of(first), ())
+    elif len(form.tokens) > 1:
         with_first = names.label_ids.get(first, ())
         yield [label_id for label_id in with_first if _is_in(form, names.tokens[label_id])]
     elif form.is_prefix:

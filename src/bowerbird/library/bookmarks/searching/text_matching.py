@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
+from bowerbird.library.bookmarks.searching.label_words import hashtag_of
 from bowerbird.model.media import DOMAIN
 from bowerbird.model.words import Condition, Either, Part, Term
 from bowerbird.search.words import tokens
@@ -18,7 +19,8 @@ def indexed(
     names = [text for name, text in fields if name.endswith(_NAMES)]
     texts = [text for name, text in fields if not name.endswith(_NAMES)]
     titles = [text for name, text in fields if name.endswith(_TITLE)]
-    return f" {tokens.index_text([*labels, *texts], names, addresses, titles)} "
+    texts = [*labels, *map(hashtag_of, labels), *texts]
+    return f" {tokens.index_text(texts, names, addresses, titles)} "
 
 
 def matches(text: str, parts: Iterable[Part], meets: Callable[[Condition], bool]) -> bool:
