@@ -208,6 +208,58 @@ async def test_only_the_chosen_types_labels_and_queries_are_sent(post: Post) -> 
     assert set(post.receiver.posts("/query")) == {bird}
 
 
+async def test_a_webhook_with_a_filter_is_told_when_a_post_leaves_it(post: Post) -> None:
+    await post.add("/label", tag="birds", events=["post.deleted", "post.unlabelled"])
+    await post.add("/unread", q="bower* is:unread -label:old")
+    await post.add("/image", q="has:image")
+    member = post.member
+    bird = (await member.save(text="A bowerbird", tags=["Birds"]))["post_id"]
+    other = (await member.save(text="A train", tags=["old"]))["post_id"]
+    await post.deliver()
+    post.receiver.received.clear()
+
+    for post_id in (bird, other):
+        await member.client.patch(f"/v1/bookmarks/{post_id}", json={"is_read": True})
+    await post.deliver()
+    assert (post.receiver.types("/unread"), post.receiver.posts("/unread")) == (
+        ["post.read"],
+        [bird],
+    )
+    await member.client.patch(f"/v1/bookmarks/{bird}", json={"is_read": False})
+    # It leaves by the first of these, and is looked at after the last.
+    await writing.add(member, "old", bird)
+    await member.client.patch(f"/v1/bookmarks/{bird}", json={"is_archived": True})
+    for post_id in (bird, other):
+        await member.client.delete(f"/v1/bookmarks/{post_id}")
+    await post.deliver()
+
+    assert post.receiver.posts("/label") == [bird]
+    assert post.receiver.types("/label") == ["post.deleted"]
+    assert post.receiver.posts("/unread") == [bird] * 3
+    assert post.receiver.types("/unread") == ["post.read", "post.unread", "post.labelled"]
+    # Whether a deleted post had a picture is not looked up.
+    assert post.receiver.types("/image") == ["post.deleted"] * 2
+
+
+async def test_a_changed_text_or_note_may_make_a_post_leave(post: Post) -> None:
+    await post.add("/words", q="bower*")
+    await post.add("/note", q="has:note label:birds")
+    bird = await post.member.save(text="A bowerbird", tags=["birds"])
+    path = f"/v1/bookmarks/{bird['post_id']}"
+    await post.member.client.patch(path, json={"note": "see"})
+    await post.deliver()
+    post.receiver.received.clear()
+
+    await post.member.client.patch(path, json={"note": None})
+    details = {**bird["tweet_details"], "text": "Another bird"}
+    await post.member.change(bird, tweet_details=details)
+    await post.deliver()
+
+    # A note is searched too, so that either may have had the word.
+    assert post.receiver.types("/words") == ["post.changed"] * 2
+    assert post.receiver.types("/note") == ["post.changed"] * 2
+
+
 async def test_a_slow_receiver_delays_no_other_one(post: Post, served: Service) -> None:
     await post.add("/slow")
     await post.add("/quick")

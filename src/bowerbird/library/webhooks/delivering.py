@@ -27,7 +27,6 @@ from bowerbird.model.webhooks import Delivery, DeliveryState, Webhook, WebhookSt
 from bowerbird.requests.limits import DELIVERIES_KEPT, WAITING_DELIVERIES_MAX
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.webhooks import WebhookStore
 
@@ -62,7 +61,7 @@ class Delivering:
         self._store = WebhookStore(database)
         self._accounts = AccountStore(database)
         self._events = Events(database, clock)
-        self._matching = messages.Matching(BookmarkStore(database))
+        self._matching = messages.Matching(database)
         self._activity = Activity(database, clock)
         self._vault = SecretVault(Sealer(settings))
         self._log = structlog.get_logger()

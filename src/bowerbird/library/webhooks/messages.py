@@ -1,13 +1,15 @@
 """The messages that webhooks send: what they contain, and which of them a webhook wants."""
 
+import asyncio
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 import msgspec
 from msgspec import UNSET
 
 from bowerbird.library.bookmarks.events import Event
+from bowerbird.library.webhooks import leaving
 from bowerbird.model.accounts import Account
 from bowerbird.model.events import EventType
 from bowerbird.model.filters import BookmarkFilter
@@ -18,6 +20,8 @@ from bowerbird.requests.filters import filter_of
 from bowerbird.requests.limits import MESSAGE_BYTES_MAX
 from bowerbird.requests.views import ViewQuery
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
+from bowerbird.storage.bookmarks.trash import TrashStore
+from bowerbird.storage.database import Database
 
 _encode: Final = msgspec.json.Encoder().encode
 
@@ -66,8 +70,10 @@ def filter_for(tag: str, query: str, now: int) -> BookmarkFilter:
 
 
 class Matching:
-    def __init__(self, bookmarks: BookmarkStore) -> None:
-        self._bookmarks = bookmarks
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._bookmarks = BookmarkStore(database)
+        self._trash = TrashStore(database)
 
     async def wanted(
         self, account: Account, hook: Webhook, events: Sequence[Event], now: int
@@ -76,20 +82,32 @@ class Matching:
         found = [one for one in events if _is_of_type(one, types, hook)]
         if not hook.tag and not hook.query:
             return found
-        posts = {one.post_id for one in found if one.post_id is not UNSET}
+        filter = filter_for(hook.tag, hook.query, now)
+        keys = leaving.label_keys(filter)
+        posts = {one.post_id for one in events if one.post_id is not UNSET}
         matching: set[str] = set()
+        left: set[str] = set()
         if posts:
-            filter = msgspec.structs.replace(
-                filter_for(hook.tag, hook.query, now), post_ids=tuple(posts)
-            )
-            matching = set(await self._bookmarks.post_ids(account, filter))
+            narrowed = msgspec.structs.replace(filter, post_ids=tuple(posts))
+            matching = set(await self._bookmarks.post_ids(account, narrowed))
+        if others := posts - matching:
+            stored = await self._stored(account, list(others))
+            of_others = [one for one in events if one.post_id in others]
+            left = await asyncio.to_thread(leaving.left, of_others, stored, filter)
         return [
             one
             for one in found
             if one.post_id in matching
             or one.type is EventType.POST_SENT
-            or (not hook.query and _has_label(one, name_key(hook.tag)))
+            or one.id in left
+            or (one.post_id is UNSET and _is_of_label(one, keys))
         ]
+
+    async def _stored(self, account: Account, post_ids: Sequence[str]) -> dict[str, bytes]:
+        """Those that are in the library, or in the trash."""
+        trashed = await self._trash.within(self._database, account.account_id, post_ids, 0)
+        posts = await self._bookmarks.by_post_ids(account, post_ids)
+        return {one.post_id: one.bookmark for one in trashed} | posts
 
 
 def _is_of_type(event: Event, types: frozenset[str], hook: Webhook) -> bool:
@@ -98,6 +116,6 @@ def _is_of_type(event: Event, types: frozenset[str], hook: Webhook) -> bool:
     return not types or event.type in types
 
 
-def _has_label(event: Event, key: str) -> bool:
-    """Whether it happened to the label, or a post lost the label by it."""
-    return any(name_key(one.label_name) == key for one in (event.label, event.into) if one)
+def _is_of_label(event: Event, keys: Collection[str]) -> bool:
+    """Whether it happened to one of these labels."""
+    return any(name_key(one.label_name) in keys for one in (event.label, event.into) if one)

@@ -39,7 +39,7 @@ class TrashStore(Store):
         return taken
 
     async def within(
-        self, transaction: Transaction, account_id: int, post_ids: Sequence[str], oldest: int
+        self, reader: Reader, account_id: int, post_ids: Sequence[str], oldest: int
     ) -> list[Trashed]:
         """The bookmarks, among the given posts, that can still be restored."""
         values = {
@@ -47,7 +47,7 @@ class TrashStore(Store):
             "post_ids": self._database.text_list(post_ids),
             "oldest": oldest,
         }
-        return [Trashed(*row) for row in await self._rows(transaction, "contents", **values)]
+        return [Trashed(*row) for row in await self._rows(reader, "contents", **values)]
 
     async def sizes(
         self, reader: Reader, account_id: int, post_ids: Sequence[str]
