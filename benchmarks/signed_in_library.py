@@ -9,12 +9,12 @@ from rich.progress import track
 
 from benchmarks import posts
 from bowerbird.clock import system_clock
+from bowerbird.library.access import turns
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.accounts.tokens import Keys
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.library.sign_in.sessions import Sessions
-from bowerbird.library.views.edits import ViewEdits
 from bowerbird.library.views.views import Views
 from bowerbird.model.accounts import Where
 from bowerbird.requests.limits import PINNED_VIEWS_SHOWN
@@ -76,10 +76,11 @@ async def _fill_library(
                 for number, post in enumerate(batch)
             ]
         await upsert.take(account, [read(post).incoming for post in batch])
-    edits = ViewEdits(database, Views(database, Bookmarks(database), system_clock))
+    views = Views(database, Bookmarks(database), system_clock)
     for number in range(_SMART_VIEWS):
         query = NewViewQuery(q="thea", posted_from=f"20{number:02d}-01-01")
-        await edits.create(account, NewView(name=f"View {number}", base_query=query))
+        new = NewView(name=f"View {number}", base_query=query)
+        await turns.change(database, account, views.create, new)
 
 
 def _with_picture(post: bytes, url: str) -> bytes:

@@ -3,9 +3,11 @@
 A new service is one line. Surfaces share these objects, because some of them have caches or count.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from typing import Concatenate, ParamSpec, TypeVar
 
 from bowerbird.clock import Clock
+from bowerbird.library.access import turns
 from bowerbird.library.access.call_allowance import CallCounter
 from bowerbird.library.accounts.account_state import AccountState
 from bowerbird.library.accounts.accounts import Accounts
@@ -30,7 +32,6 @@ from bowerbird.library.ingest.files import CheckedFiles, CheckedImports, FileJob
 from bowerbird.library.ingest.kept_pages import KeptPages
 from bowerbird.library.ingest.rates import Rates
 from bowerbird.library.labels.labels import Labels
-from bowerbird.library.labels.post_changes import PostChanges
 from bowerbird.library.labels.suggestions import LabelSuggestions
 from bowerbird.library.links.reading import LinkReading
 from bowerbird.library.media.kept import KeptImages
@@ -48,14 +49,18 @@ from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.library.views.views import Views
 from bowerbird.library.webhooks.webhooks import Webhooks
 from bowerbird.mail import Mailer
+from bowerbird.model.accounts import Account
 from bowerbird.search.meaning.models import Models
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.database import Database
+from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.files.files import Files
 from bowerbird.storage.files.uploads import UploadFolders
 from bowerbird.wire.idempotency import Idempotency
 from bowerbird.wire.responses.streaming import ExportAddresses
+
+T = TypeVar("T")
+Given = ParamSpec("Given")
 
 
 class Services:
@@ -91,7 +96,6 @@ class Services:
         self.facets = FacetCounts(database, self.bookmarks, meaning)
         self.labels = Labels(database, clock)
         self.suggestions = LabelSuggestions(database, meaning)
-        self.changes = PostChanges(database, self.flags, self.trash, self.labels)
         self.views = Views(database, self.bookmarks, clock)
         self.bulk = bulk_requests(database, clock, self.views, meaning, wake_worker)
         self.rules = Rules(database, clock)
@@ -137,3 +141,13 @@ class Services:
         self.keys = Keys(database, clock)
         self.devices = Devices(database, clock)
         self.connect_codes = ConnectCodes(database, clock)
+
+    async def write(
+        self,
+        account: Account,
+        change: Callable[Concatenate[Transaction, Account, Given], Awaitable[T]],
+        *given: Given.args,
+        **more: Given.kwargs,
+    ) -> T:
+        """One change in a transaction of its own, for people who click on it."""
+        return await turns.change(self.database, account, change, *given, **more)

@@ -3,8 +3,8 @@
 import pytest
 
 from bowerbird.errors import Refusal
+from bowerbird.library.access import turns
 from bowerbird.library.labels.labels import Labels
-from bowerbird.library.labels.post_changes import LabelChanges
 from tests.support import writing
 from tests.support.service import Member
 
@@ -83,10 +83,12 @@ async def test_colours_follow_each_change_of_the_library(alice: Member, bob: Mem
 
 
 async def test_a_label_is_created_once(alice: Member) -> None:
-    changes = LabelChanges(alice.database, Labels(alice.database, alice.clock))
+    create = Labels(alice.database, alice.clock).create
     account = await alice.account()
 
-    made = [await changes.create(account, name) for name in ("Birds", "BIRDS")]
+    made = [
+        await turns.change(alice.database, account, create, name) for name in ("Birds", "BIRDS")
+    ]
 
     assert [(label.label_name, is_new) for label, is_new in made] == [
         ("Birds", True),

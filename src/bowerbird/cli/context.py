@@ -7,26 +7,28 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Concatenate, Final, ParamSpec, TypeVar
 
 import click
 
 from bowerbird.cli.command_groups import with_suggestion
 from bowerbird.clock import Clock, system_clock
 from bowerbird.errors import Refusal
+from bowerbird.library.access import turns
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.sign_in.one_time_links import OneTimeLinks
 from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.model.accounts import Account
 from bowerbird.openid.providers import configured
 from bowerbird.settings import PREFIX, Settings
-from bowerbird.storage.database import Database
+from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.opening import open_database
 from bowerbird.storage.sqlite import replacing
 from bowerbird.storage.sqlite.database import FILE_NAME
 from bowerbird.storage.sqlite.schema import require_content
 
 T = TypeVar("T")
+Given = ParamSpec("Given")
 
 # A command waits longer for other writers than a request does, but not forever.
 _WRITE_WAIT_S: Final = 60.0
@@ -41,6 +43,16 @@ class LibraryContext:
     async def account(self, email: str) -> Account:
         """The account with this address or id."""
         return await Accounts(self.database, self.clock).find(email)
+
+    async def write(
+        self,
+        email: str,
+        change: Callable[Concatenate[Transaction, Account, Given], Awaitable[T]],
+        *given: Given.args,
+        **more: Given.kwargs,
+    ) -> T:
+        """One change of an account in a transaction of its own."""
+        return await turns.change(self.database, await self.account(email), change, *given, **more)
 
 
 def settings_from_environment() -> Settings:

@@ -104,7 +104,7 @@ def visits(
             *RulePages(services, pages).routes(),
             *RuleEditor(services, pages).routes(),
             *media_pages.routes(services, pages),
-            *ChangePages(services.changes, pages).routes(),
+            *ChangePages(services, pages).routes(),
             *LabelPages(services, library.many, pages).routes(),
             *LabelPicking(
                 services.labels.listed, services.bulk.changes, services.suggestions, pages

@@ -5,7 +5,6 @@ import pytest
 from bowerbird.errors import Refusal
 from bowerbird.library.access import turns
 from bowerbird.library.labels.labels import Labels
-from bowerbird.library.labels.post_changes import LabelChanges
 from bowerbird.model.bulk import BulkRow, BulkState
 from tests.library.bulk.test_undo_of_changes import IDS, fill, state
 from tests.support import make, writing
@@ -83,7 +82,7 @@ async def test_a_label_that_is_created_meanwhile_is_there_without_posts(alice: M
     row = await started(alice)
 
     labels = Labels(alice.database, alice.clock)
-    await LabelChanges(alice.database, labels).create(await alice.account(), "birds")
+    await turns.change(alice.database, await alice.account(), labels.create, "birds")
     await finish(alice, row)
 
     assert (await writing.labels(alice))["Birds"] == 0

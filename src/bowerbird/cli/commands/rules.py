@@ -1,7 +1,7 @@
 """`rule`: lists rules, switches them on and off, and brings those of another account in."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -86,11 +86,9 @@ def bring_in(email: str, file: Path) -> None:
     """
 
     async def work(opened: LibraryContext) -> int:
-        account = await opened.account(email)
+        await opened.account(email)
         rules, found = Rules(opened.database, opened.clock), _rules_in(file)
-        await opened.database.write(
-            lambda t: rules.create_all(t, account, found), account.account_id
-        )
+        await opened.write(email, rules.create_all, found)
         return len(found)
 
     added = with_library(work)
@@ -110,13 +108,9 @@ def _new(one: dict[str, Any]) -> NewRule:
 
 
 def _switch(email: str, rule_id: str, *, is_on: bool) -> None:
-    async def work(opened: LibraryContext) -> Rule:
-        account = await opened.account(email)
+    def work(opened: LibraryContext) -> Awaitable[Rule]:
         rules = Rules(opened.database, opened.clock)
-        change = RuleChange(is_on=is_on)
-        return await opened.database.write(
-            lambda t: rules.update(t, account, rule_id, change), account.account_id
-        )
+        return opened.write(email, rules.update, rule_id, RuleChange(is_on=is_on))
 
     changed = with_library(work)
     click.echo(f"The rule “{changed.name}” is {'on' if is_on else 'off'}.", err=True)

@@ -1,7 +1,7 @@
 """`webhook`: lists, adds, removes and tests the webhooks of an account."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Final, TypeVar
+from collections.abc import Sequence
+from typing import Final
 
 import click
 
@@ -10,13 +10,9 @@ from bowerbird.cli.context import LibraryContext, with_library
 from bowerbird.cli.output import Column, json_option, print_listing
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.webhooks.webhooks import DeliveryResponse, WebhookResponse, Webhooks
-from bowerbird.model.accounts import Account
 from bowerbird.model.webhooks import DeliveryState
 from bowerbird.requests import limits
 from bowerbird.requests.webhooks import NewWebhook
-from bowerbird.storage.database import Transaction
-
-T = TypeVar("T")
 
 _COLUMNS: Final[Sequence[Column[WebhookResponse]]] = (
     Column("id", "Id", lambda hook: hook.id),
@@ -26,18 +22,6 @@ _COLUMNS: Final[Sequence[Column[WebhookResponse]]] = (
     Column("url", "URL", lambda hook: hook.url),
     Column("problem", "Problem", lambda hook: hook.problem or ""),
 )
-
-
-def _written(
-    email: str, change: Callable[[Webhooks, Transaction, Account], Awaitable[T]]
-) -> Callable[[LibraryContext], Awaitable[T]]:
-    async def work(opened: LibraryContext) -> T:
-        account, webhooks = await opened.account(email), _webhooks(opened)
-        return await opened.database.write(
-            lambda transaction: change(webhooks, transaction, account), account.account_id
-        )
-
-    return work
 
 
 def _webhooks(opened: LibraryContext) -> Webhooks:
@@ -92,9 +76,7 @@ def add(email: str, url: str, events: Sequence[str], label: str | None, query: s
     ):
         if text and len(text) > most:
             raise Refusal(Code.INVALID_REQUEST, f"{name} has more than {most:,} characters.")
-    added = with_library(
-        _written(email, lambda hooks, t, account: hooks.create(t, account, request))
-    )
+    added = with_library(lambda opened: opened.write(email, _webhooks(opened).create, request))
     click.echo(f"Added webhook {added.id}.", err=True)
     print_new("secret", str(added.secret))
 
@@ -109,7 +91,7 @@ def remove(email: str, webhook_id: str) -> None:
     Example:
       bowerbird webhook remove you@example.com 5b0e6a4f9c21d7831f02ab47
     """
-    with_library(_written(email, lambda hooks, t, account: hooks.delete(t, account, webhook_id)))
+    with_library(lambda opened: opened.write(email, _webhooks(opened).delete, webhook_id))
     click.echo(f"Removed webhook {webhook_id}.")
 
 
@@ -125,7 +107,7 @@ def test(email: str, webhook_id: str) -> None:
     """
 
     async def work(opened: LibraryContext) -> DeliveryResponse:
-        sent = await _written(email, lambda hooks, t, who: hooks.test(t, who, webhook_id))(opened)
+        sent = await opened.write(email, _webhooks(opened).test, webhook_id)
         account = await opened.account(email)
         return await _webhooks(opened).settled_soon(account, webhook_id, sent.id) or sent
 

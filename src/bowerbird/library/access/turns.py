@@ -6,9 +6,10 @@ larger change is a job that takes turns, each one transaction (`library/bulk`).
 """
 
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Final, TypeVar
+from typing import Concatenate, Final, ParamSpec, TypeVar
 
 from bowerbird.errors import Code, Refusal
+from bowerbird.model.accounts import Account
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LibraryStore, LockedLibrary
 
@@ -24,6 +25,7 @@ async def lock_library(
 
 
 T = TypeVar("T")
+Given = ParamSpec("Given")
 
 POSTS_PER_TURN: Final = 200
 # Changing the labels of a post writes its stored JSON again, which can be a long article.
@@ -66,6 +68,17 @@ async def run(
                 raise
             raise _made_in_part(refused) from refused
         is_continuing = True
+
+
+async def change(
+    database: Database,
+    account: Account,
+    work: Callable[Concatenate[Transaction, Account, Given], Awaitable[T]],
+    *given: Given.args,
+    **more: Given.kwargs,
+) -> T:
+    """One change of an account in a transaction of its own, for people and commands."""
+    return await run(database, lambda t: work(t, account, *given, **more), account.account_id)
 
 
 def _made_in_part(refused: Refusal) -> Refusal:

@@ -1,8 +1,8 @@
 """What an account can do with what it shares: list, create, change and delete it."""
 
 import secrets
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Final, TypeVar
+from collections.abc import Sequence
+from typing import Any, Final
 
 import msgspec
 from msgspec import UNSET, Struct
@@ -10,7 +10,7 @@ from msgspec import UNSET, Struct
 from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access import plans
+from bowerbird.library.access import plans, turns
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.turns import lock_library
 from bowerbird.library.labels.label_list import LabelList
@@ -36,7 +36,6 @@ _LIST_NAMES: Final = {
     ListName.FAVOURITES: "Favourites",
     ListName.ARCHIVE: "Archive",
 }
-T = TypeVar("T")
 
 
 class ShareResponse(Struct, frozen=True, kw_only=True):
@@ -191,7 +190,7 @@ class Shares:
                 if request.view is not None
                 else await self.target(account, request)
             )
-            await self.run(account, lambda t: self.create(t, account, request, target))
+            await turns.change(self._database, account, self.create, request, target)
         except Refusal:
             return False
         return True
@@ -221,10 +220,6 @@ class Shares:
         await self._store.delete(transaction, account.account_id, share.share_id)
         await self._log(transaction, account, ActivityKind.SHARE_DELETED, share)
         return share
-
-    async def run(self, account: Account, work: Callable[[Transaction], Awaitable[T]]) -> T:
-        """A change in its own transaction, for pages."""
-        return await self._database.write(work, account.account_id)
 
     async def response(self, account: Account, share: Share) -> ShareResponse:
         return await self.response_within(self._database, account, share)

@@ -1,7 +1,7 @@
 """The page of webhooks: adds, tests, pauses and removes them, and shows what was sent."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple, TypeVar
+from collections.abc import Awaitable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -13,14 +13,11 @@ from bowerbird.model.events import EventType
 from bowerbird.model.webhooks import TYPES, Delivery, DeliveryState, WebhookState
 from bowerbird.requests import limits
 from bowerbird.requests.webhooks import NewWebhook, WebhookChange
-from bowerbird.storage.database import Transaction
 from bowerbird.web.visits.formats import Moment, Times
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import Access, PageRoute
 from bowerbird.web.visits.visit import Visit
 from bowerbird.wire.responses.replies import Reply
-
-T = TypeVar("T")
 
 PATH: Final = "/webhooks"
 _BACK: Final = (PATH, "Back to your webhooks")
@@ -83,7 +80,7 @@ _STATES: Final = {
 
 class WebhookPages:
     def __init__(self, services: Services, pages: VisitPages) -> None:
-        self._database = services.database
+        self._write = services.write
         self._webhooks = services.webhooks
         self._pages = pages
 
@@ -147,7 +144,7 @@ class WebhookPages:
                     visit, status=400, typed=form, error="Choose at least one event."
                 )
             _check_lengths(request)
-            new = await self._write(visit, lambda t: self._webhooks.create(t, account, request))
+            new = await self._write(account, self._webhooks.create, request)
         except Refusal as refused:
             sentence = refused.sentence.removeprefix("url: ")
             return await self.shown(
@@ -159,7 +156,7 @@ class WebhookPages:
     async def rotate(self, visit: Visit) -> Reply:
         account, webhook_id = visit.signed_in.account, visit.form.get("webhook", "")
         try:
-            new = await self._write(visit, lambda t: self._webhooks.rotate(t, account, webhook_id))
+            new = await self._write(account, self._webhooks.rotate, webhook_id)
         except Refusal as refused:
             return self._pages.refused(visit, refused, _BACK)
         return await self.shown(visit, new=new)
@@ -167,17 +164,14 @@ class WebhookPages:
     async def test(self, visit: Visit) -> Reply:
         account, webhook_id = visit.signed_in.account, visit.form.get("webhook", "")
         return await self._sent(
-            visit, webhook_id, lambda t: self._webhooks.test(t, account, webhook_id)
+            visit, webhook_id, self._write(account, self._webhooks.test, webhook_id)
         )
 
     async def send_again(self, visit: Visit) -> Reply:
         account, webhook_id = visit.signed_in.account, visit.form.get("webhook", "")
         message_id = visit.form.get("message", "")
-        return await self._sent(
-            visit,
-            webhook_id,
-            lambda t: self._webhooks.send_again(t, account, webhook_id, message_id),
-        )
+        change = self._write(account, self._webhooks.send_again, webhook_id, message_id)
+        return await self._sent(visit, webhook_id, change)
 
     async def pause(self, visit: Visit) -> Reply:
         return await self._changed(visit, WebhookChange(is_active=False), "webhook-paused")
@@ -187,7 +181,7 @@ class WebhookPages:
 
     async def remove(self, visit: Visit) -> Reply:
         account, webhook_id = visit.signed_in.account, visit.form.get("webhook", "")
-        change = self._write(visit, lambda t: self._webhooks.delete(t, account, webhook_id))
+        change = self._write(account, self._webhooks.delete, webhook_id)
         return await self._after(visit, change, "webhook-removed")
 
     async def message(self, visit: Visit) -> Reply:
@@ -202,13 +196,10 @@ class WebhookPages:
         )
 
     async def _sent(
-        self,
-        visit: Visit,
-        webhook_id: str,
-        send: Callable[[Transaction], Awaitable[DeliveryResponse]],
+        self, visit: Visit, webhook_id: str, sending: Awaitable[DeliveryResponse]
     ) -> Reply:
         try:
-            sent = await self._write(visit, send)
+            sent = await sending
         except Refusal as refused:
             return self._pages.refused(visit, refused, _BACK)
         account = visit.signed_in.account
@@ -218,9 +209,7 @@ class WebhookPages:
 
     async def _changed(self, visit: Visit, request: WebhookChange, said: str) -> Reply:
         account, webhook_id = visit.signed_in.account, visit.form.get("webhook", "")
-        change = self._write(
-            visit, lambda t: self._webhooks.change(t, account, webhook_id, request)
-        )
+        change = self._write(account, self._webhooks.change, webhook_id, request)
         return await self._after(visit, change, said)
 
     async def _after(self, visit: Visit, change: Awaitable[object], said: str) -> Reply:
@@ -229,9 +218,6 @@ class WebhookPages:
         except Refusal as refused:
             return self._pages.refused(visit, refused, _BACK)
         return self._pages.go(f"{PATH}?said={said}")
-
-    async def _write(self, visit: Visit, work: Callable[[Transaction], Awaitable[T]]) -> T:
-        return await self._database.write(work, visit.account_id)
 
 
 def _is_chosen(group: Group, typed: Mapping[str, str] | None) -> bool:

@@ -10,7 +10,6 @@ from bowerbird import errors
 from bowerbird.assembly import Services
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.labels.label_list import FoundLabel
-from bowerbird.library.labels.post_changes import LabelChanges
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import COLORS, name_key
 from bowerbird.requests import decoding
@@ -33,7 +32,7 @@ class LabelPages:
     def __init__(self, services: Services, many: BulkPages, pages: VisitPages) -> None:
         self._listed = services.labels.listed
         self._many = many
-        self._changes = LabelChanges(services.database, services.labels)
+        self._labels, self._write = services.labels, services.write
         self._pages = pages
 
     def routes(self) -> list[PageRoute]:
@@ -54,7 +53,7 @@ class LabelPages:
         try:
             wanted = _change({"label_name": name}).label_name
             assert isinstance(wanted, str)
-            made, is_new = await self._changes.create(visit.signed_in.account, wanted)
+            made, is_new = await self._write(visit.signed_in.account, self._labels.create, wanted)
         except Refusal as refused:
             return await self._shown(visit, {_FIND: name}, refused)
         said = "label-made" if is_new else "label-known"
@@ -64,7 +63,9 @@ class LabelPages:
         sent = {"label_name": visit.form.get("name", ""), "color": visit.form.get("color") or None}
 
         async def change(account: Account, label_id: str) -> Reply:
-            await self._changes.update(account, label_id, _change(sent))
+            _, row = await self._write(account, self._labels.update, label_id, _change(sent))
+            if row is not None and not row.is_finished:
+                await self._labels.changes.finish_soon(account, row.change_id)
             kept = _kept(visit.form.get("back", ""))
             return self._go({**kept, "said": "label-changed"}, f"label-{label_id}")
 

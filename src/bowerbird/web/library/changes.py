@@ -1,14 +1,17 @@
 """What the forms of a post do: read, archive, trash and labels. Each change offers its undo."""
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
+from bowerbird.assembly import Services
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.labels.operations import Op
-from bowerbird.library.labels.post_changes import PostChanges
+from bowerbird.model.accounts import Account
+from bowerbird.model.bulk import BulkRow
 from bowerbird.model.labels import name_key
 from bowerbird.requests import decoding
 from bowerbird.requests.bookmarks import UpdateRequest
@@ -58,8 +61,9 @@ _LABEL_ACTIONS: Final[dict[str, Op]] = {"add": "add", "remove": "remove", "refus
 
 
 class ChangePages:
-    def __init__(self, changes: PostChanges, pages: VisitPages) -> None:
-        self._changes = changes
+    def __init__(self, services: Services, pages: VisitPages) -> None:
+        self._write = services.write
+        self._flags, self._trash, self._labels = services.flags, services.trash, services.labels
         self._pages = pages
 
     def routes(self) -> list[PageRoute]:
@@ -77,16 +81,20 @@ class ChangePages:
             op: Op = "add" if action == _ADD else "remove"
             said = _said_of_label(visit, op, next_id)
             return await self._relabel(visit, op, post_id, next_id, said)
-        change: Callable[[], Awaitable[None]]
-        if action in _FLAGS:
-            change = lambda: self._changes.update(account, post_id, _FLAGS[action])  # noqa: E731
-        elif action == _TRASH:
-            change = lambda: self._changes.delete(account, post_id)  # noqa: E731
-        elif action == _RESTORE:
-            change = lambda: self._changes.restore(account, post_id)  # noqa: E731
-        else:
+        if not action:
             raise Refusal(Code.INVALID_REQUEST, "The form has no action.")
+        change = partial(self._change, account, action, post_id)
         return await self._after(visit, change, _SAID[action], post_id, next_id=next_id)
+
+    async def _change(self, account: Account, action: str, post_id: str) -> None:
+        if action == _TRASH:
+            await self._trash.prepare(account, post_id)
+            await self._write(account, self._trash.delete, post_id)
+        elif action == _RESTORE:
+            await self._trash.prepare_restore(account, post_id)
+            await self._write(account, self._trash.restore, post_id)
+        else:
+            await self._write(account, self._flags.update_one, post_id, _FLAGS[action])
 
     async def label(self, visit: Visit) -> Reply:
         action = next((each for each in _LABEL_ACTIONS if each in visit.form), None)
@@ -103,11 +111,11 @@ class ChangePages:
         sent = msgspec.json.encode({"tweet_ids": [post_id], "label_name": name})
         if visit.is_of_script:
             request = decoding.decode(sent, LabelRequest)
-            await self._changes.label(visit.signed_in.account, op, request)
+            await self._label(visit.signed_in.account, op, request)
             return self._pages.json({"said": MESSAGES[said], "undo": UNDO.get(said, "")})
         try:
             request = decoding.decode(sent, LabelRequest)
-            changed = await self._changes.label(visit.signed_in.account, op, request)
+            changed = await self._label(visit.signed_in.account, op, request)
         except Refusal as refused:
             is_typed = is_alone and name and name_problem(name)
             if is_typed and visit.keep_unsent(of_post(post_id)):
@@ -118,6 +126,11 @@ class ChangePages:
         place = "labels" if is_alone else _place(path, said, post_id, "")
         there = saying(path, said=said, post=f"{post_id} {name}")
         return self._pages.go(f"{there}#{place}")
+
+    async def _label(self, account: Account, op: Op, request: LabelRequest) -> int:
+        """Returns how many posts it changed."""
+        changed = await self._write(account, self._labels.change, op, request)
+        return changed.changed if isinstance(changed, BulkRow) else changed.affected
 
     def _unchanged(self, visit: Visit, refused: Refusal, path: str, label: str = "") -> Reply:
         heading, sentence = "Nothing was changed", in_words(refused, label)

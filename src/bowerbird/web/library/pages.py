@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from bowerbird.assembly import Services
-from bowerbird.library.views.edits import ViewEdits
 from bowerbird.web.bulk.pages import BulkPages
 from bowerbird.web.library.filter_panels import FilterPanels
 from bowerbird.web.library.lists import ListPages
@@ -25,13 +24,12 @@ class LibraryPages:
         self.trash = services.trash_list
         self.sidebar = Sidebar(labels, views, self.trash)
         self.many = BulkPages(services.bulk, pages)
-        self.view_edits = ViewEdits(services.database, views)
         images = ShownImages(services.kept_images, is_offered=has_images)
         self.lists = ListPages(services, self.sidebar, pages, bulk=self.many, images=images)
         self._reading = ReadingPage(
             services, self.lists, pages, many=self.many, images=images, counted=self._counted
         )
-        self._views = ViewPages(views, self.view_edits, pages)
+        self._views = ViewPages(services, pages)
         self._panels = FilterPanels(services, self.sidebar, pages)
         self._suggesting = SuggestingPages(services, pages)
 

@@ -14,7 +14,7 @@ from bowerbird.errors import Refusal
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
 from bowerbird.model.networks import icon_of, name_of
-from bowerbird.requests.bookmarks import SimilarQuery
+from bowerbird.requests.bookmarks import FlagsRequest, SimilarQuery
 from bowerbird.requests.limits import HIGHLIGHT_QUOTE_MAX, NOTE_MAX
 from bowerbird.web.account.reading import reading_form
 from bowerbird.web.bulk.pages import BulkPages
@@ -61,7 +61,7 @@ class ReadingPage:
     ) -> None:
         """`counted`: the sidebar as it is after a change."""
         self._counted = counted
-        self._changes = services.changes
+        self._write, self._flags = services.write, services.flags
         self._images = images
         self._bookmarks = services.bookmarks
         self._suggestions = services.suggestions
@@ -104,7 +104,8 @@ class ReadingPage:
         if opened and visit.is_opened_by_person:
             # A post can be read while it cannot be marked; the script of the page tries again.
             with suppress(Refusal):
-                await self._changes.mark_read(account, [each["post_id"] for each in opened])
+                post_ids = [each["post_id"] for each in opened]
+                await self._write(account, self._flags.update, post_ids, FlagsRequest(is_read=True))
                 visit.sidebar = await self._counted(visit)
                 body = await self._bookmarks.get(account, post_id)
                 [bookmark] = post_parts.bookmarks_in(body)

@@ -66,7 +66,7 @@ class Draft(Struct):
 
 class RuleEditor:
     def __init__(self, services: Services, pages: VisitPages) -> None:
-        self._database = services.database
+        self._write = services.write
         self._rules = services.rules
         self._past = services.rule_past
         self._webhooks = services.webhooks
@@ -118,14 +118,9 @@ class RuleEditor:
     async def _save(self, account: Account, draft: Draft, rule: Rule | None) -> Rule:
         body = msgspec.json.encode(draft.request())
         if rule is None:
-            new = decoding.decode(body, NewRule)
-            return await self._database.write(
-                lambda t: self._rules.create(t, account, new), account.account_id
-            )
+            return await self._write(account, self._rules.create, decoding.decode(body, NewRule))
         change = decoding.decode(body, RuleChange)
-        return await self._database.write(
-            lambda t: self._rules.update(t, account, rule.rule_id, change), account.account_id
-        )
+        return await self._write(account, self._rules.update, rule.rule_id, change)
 
     async def _show(
         self,

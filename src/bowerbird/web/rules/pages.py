@@ -32,7 +32,7 @@ _SAID: Final = {
 
 class RulePages:
     def __init__(self, services: Services, pages: VisitPages) -> None:
-        self._database = services.database
+        self._write = services.write
         self._rules = services.rules
         self._webhooks = services.webhooks
         self._near = services.rule_past.near
@@ -72,18 +72,14 @@ class RulePages:
     async def _change(self, account: Account, action: str, rule_id: str) -> None:
         rule = required(await self._rules.all(account), rule_id)
         if action == "delete":
-            await self._database.write(
-                lambda t: self._rules.delete(t, account, rule_id), account.account_id
-            )
+            await self._write(account, self._rules.delete, rule_id)
             return
         if action in ("on", "off"):
             change = RuleChange(is_on=action == "on")
         else:
             place = rule.position + (-1 if action == "up" else 1)
             change = RuleChange(position=min(max(place, 1), RULES_MAX))
-        await self._database.write(
-            lambda t: self._rules.update(t, account, rule_id, change), account.account_id
-        )
+        await self._write(account, self._rules.update, rule_id, change)
 
 
 def _row(rule: Rule, times: Times, webhooks: Mapping[str, str], near: str | None) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from bowerbird.model.instants import with_offset, zone_of
 from bowerbird.model.shares import Audience, ListName, Share
 from bowerbird.requests import decoding, limits
 from bowerbird.requests.shares import NewShare, ShareChange
-from bowerbird.storage.database import Transaction
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit
@@ -41,6 +40,7 @@ _SAID: Final = {"off": "share-off", "on": "share-on", "renew": "share-renewed"}
 class SharingPages:
     def __init__(self, services: Services, pages: VisitPages) -> None:
         self._shares = services.shares
+        self._write = services.write
         self._views = services.views
         self._labels = services.labels.listed
         self._pages = pages
@@ -131,7 +131,7 @@ class SharingPages:
         do = visit.form.get("do", "save")
         share = await self._shares.find(account, share_id)
         if do == "delete":
-            await self._shares.run(account, lambda t: self._shares.delete(t, account, share_id))
+            await self._write(account, self._shares.delete, share_id)
             return self._pages.go(f"{PATH}?said=share-deleted")
         try:
             if do == "renew":
@@ -143,9 +143,7 @@ class SharingPages:
             else:
                 fields = {**_sent(visit), **_address(visit.form)}
             request = decoding.decode(msgspec.json.encode(fields), ShareChange)
-            await self._shares.run(
-                account, lambda t: self._shares.change(t, account, share_id, request)
-            )
+            await self._write(account, self._shares.change, share_id, request)
         except Refusal as refused:
             return await self.one(visit, problem=refused.sentence, status=refused.status)
         return self._pages.go(f"{PATH}/{share_id}?said={_SAID.get(do, 'share-saved')}")
@@ -154,11 +152,7 @@ class SharingPages:
         account = visit.signed_in.account
         request = decoding.decode(msgspec.json.encode(fields), NewShare)
         target = await self._shares.target(account, request)
-
-        async def work(transaction: Transaction) -> Share:
-            return await self._shares.create(transaction, account, request, target)
-
-        return await self._shares.run(account, work)
+        return await self._write(account, self._shares.create, request, target)
 
     def _form(
         self,

@@ -30,7 +30,7 @@ _MISTAKES: Final = 500
 class EditorPage:
     def __init__(self, services: Services, library: LibraryPages, pages: VisitPages) -> None:
         self._views = services.views
-        self._edits = library.view_edits
+        self._write = services.write
         self._lists = library.lists
         self._pages = pages
 
@@ -76,8 +76,9 @@ class EditorPage:
 
     async def _save(self, account: Account, draft: Draft, slug: str) -> str:
         if slug:
-            return (await self._edits.update(account, slug, draft.request(ViewChange))).slug
-        return (await self._edits.create(account, draft.request(NewView))).slug
+            change = draft.request(ViewChange)
+            return (await self._write(account, self._views.update, slug, change)).slug
+        return (await self._write(account, self._views.create, draft.request(NewView))).slug
 
     async def _show(
         self,

@@ -1,14 +1,15 @@
 """/views: all Smart Views in their order, and what the buttons on them do."""
 
-from collections.abc import Awaitable, Callable
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
+from bowerbird.assembly import Services
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.views.edits import ViewEdits
-from bowerbird.library.views.views import ViewResponse, Views
+from bowerbird.library.views.views import ViewResponse
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import DeletedView, Query
+from bowerbird.requests.limits import VIEWS_MAX
+from bowerbird.requests.views import ViewChange
 from bowerbird.web.library.addresses import of_view
 from bowerbird.web.library.sidebar import shown_count
 from bowerbird.web.views.drafts import LABELS, text_of
@@ -50,9 +51,9 @@ _FLAGS: Final = frozenset(name for name, _ in _FLAG_WORDS)
 
 
 class ViewPages:
-    def __init__(self, views: Views, edits: ViewEdits, pages: VisitPages) -> None:
-        self._views = views
-        self._edits = edits
+    def __init__(self, services: Services, pages: VisitPages) -> None:
+        self._views = services.views
+        self._write = services.write
         self._pages = pages
 
     def routes(self) -> list[PageRoute]:
@@ -83,7 +84,7 @@ class ViewPages:
             raise Refusal(Code.INVALID_REQUEST, "The form has no action.")
         slug = visit.form[action]
         try:
-            view = await self._change(visit.signed_in.account, action)(slug)
+            view = await self._change(visit.signed_in.account, action, slug)
         except Refusal as refused:
             return self._pages.refused(visit, refused, (PATH, "Back"))
         values = {"said": _SAID[action], "view": view.slug}
@@ -91,16 +92,18 @@ class ViewPages:
             values["by"] = action
         return self._pages.go(f"{PATH}?{urlencode(values)}")
 
-    def _change(self, account: Account, action: str) -> Callable[[str], Awaitable[ViewResponse]]:
-        edits = self._edits
-        return {
-            "up": lambda slug: edits.move(account, slug, -1),
-            "down": lambda slug: edits.move(account, slug, 1),
-            "pin": lambda slug: edits.pin(account, slug, is_pinned=True),
-            "unpin": lambda slug: edits.pin(account, slug, is_pinned=False),
-            "delete": lambda slug: edits.delete(account, slug),
-            _RESTORE: lambda slug: edits.restore(account, slug),
-        }[action]
+    async def _change(self, account: Account, action: str, slug: str) -> ViewResponse:
+        views, write = self._views, self._write
+        if action == "delete":
+            return await write(account, views.delete, slug)
+        if action == _RESTORE:
+            return await write(account, views.restore, slug)
+        if action in ("pin", "unpin"):
+            change = ViewChange(is_pinned=action == "pin")
+        else:
+            place = (await views.find(account, slug)).position + (-1 if action == "up" else 1)
+            change = ViewChange(position=min(max(place, 1), VIEWS_MAX))
+        return await write(account, views.update, slug, change)
 
 
 def _row(view: ViewResponse) -> dict[str, Any]:
