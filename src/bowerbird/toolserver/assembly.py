@@ -11,7 +11,7 @@ from bowerbird.assembly import Services
 from bowerbird.settings import Settings
 from bowerbird.toolserver.protocol.http_endpoint import Answers, ToolServer
 from bowerbird.toolserver.protocol.resources import Resources
-from bowerbird.toolserver.protocol.tool_calls import PlainCalls, ToolCalls
+from bowerbird.toolserver.protocol.tool_calls import ToolCalls
 from bowerbird.toolserver.tools import (
     account,
     bookmarks,
@@ -71,7 +71,6 @@ def tool_server(
         metrics=metrics,
         upgrade_url=settings.upgrade_url,
         tool_names=frozenset(tool.name for tool in tool_calls.tools),
-        answer_plainly=PlainCalls(tool_calls, settings.site_origin).answer,
         record_use=record_use,
     )
 

@@ -1,12 +1,12 @@
 """The HTTP endpoint of the tool server: checks the Origin, takes one message, sends one response.
 
 Authentication is the API's, and so are its 401 responses. The protocol code is loaded after the
-server has started, or with the first authenticated message that needs it.
+server has started, or with the first authenticated message.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, Protocol
 
 from starlette.types import Receive, Scope, Send
 
@@ -40,12 +40,6 @@ class Answers(Protocol):
     ) -> Coroutine[Any, Any, Reply]: ...
 
 
-AnswerPlainly: TypeAlias = Callable[
-    [bytes, Sequence[Header], ToolCaller], Coroutine[Any, Any, Reply] | None
-]
-"""Answers messages that do not need the protocol code, and returns None for all others."""
-
-
 class ToolServer:
     def __init__(
         self,
@@ -57,14 +51,12 @@ class ToolServer:
         metrics: RequestMetrics,
         upgrade_url: str,
         tool_names: Collection[str] = (),
-        answer_plainly: AnswerPlainly = lambda *_: None,
         record_use: Callable[[int], None] = lambda _: None,
     ) -> None:
         self.path = path
         # With a slash too: some clients and proxies add one.
         self.paths = (path, path.rstrip("/") + "/")
         self._load = load
-        self._answer_plainly = answer_plainly
         self._loaded: Answers | None = None
         self._loading = asyncio.Lock()
         self._origins = {origin.encode() for origin in origins}
@@ -116,11 +108,8 @@ class ToolServer:
             max_values=limits.TOOL_VALUES_MAX,
         )
         caller = request.state = ToolCaller(request.account, request.request_id, selection)
-        headers = request.scope["headers"]
-        answering = self._answer_plainly(body, headers, caller)
-        if answering is None:
-            answers = self._loaded or await self._first()
-            answering = answers.answer(body, headers, caller)
+        answers = self._loaded or await self._first()
+        answering = answers.answer(body, request.scope["headers"], caller)
         return await unless_gone(request.receive, answering, lambda: not caller.is_writing)
 
     async def load(self) -> None:

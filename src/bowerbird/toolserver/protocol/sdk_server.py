@@ -20,7 +20,7 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.toolserver.protocol import prompts
 from bowerbird.toolserver.protocol.prompts import PROMPTS, Prompt
 from bowerbird.toolserver.protocol.resources import TEMPLATES, Resources
-from bowerbird.toolserver.protocol.tool_calls import NAME, ToolCaller, ToolCalls
+from bowerbird.toolserver.protocol.tool_calls import ToolCaller, ToolCalls
 from bowerbird.toolserver.tools.results import refusals
 from bowerbird.wire.responses import server_card
 
@@ -125,7 +125,7 @@ class Handlers:
 
 def server(handlers: Handlers, site_url: str) -> "Server[Any]":
     built: Server[Any] = Server(
-        NAME,
+        "bowerbird",
         version=__version__,
         title=server_card.TITLE,
         description=server_card.DESCRIPTION,
