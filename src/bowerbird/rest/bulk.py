@@ -195,7 +195,7 @@ def routes(
     async def get(call: Call) -> Reply:
         change = await bulk.get(call.account, call.path_params["change_id"])
         reply = done(change)
-        return _with_headers(reply, [_RETRY_AFTER]) if change.is_open else reply
+        return reply.with_headers(_RETRY_AFTER) if change.is_open else reply
 
     async def prepare_undo(call: Call) -> None:
         await bulk.changes.prepare_undo(call.account, call.path_params["change_id"])
@@ -251,7 +251,7 @@ def located(change: BulkChange, reply: Reply) -> Reply:
         return reply
     location = (b"location", f"{_PATH}/{change.change_id}".encode())
     reply = msgspec.structs.replace(reply, status=_ACCEPTED)
-    return _with_headers(reply, [location, _RETRY_AFTER])
+    return reply.with_headers(location, _RETRY_AFTER)
 
 
 def _without_409(prepared: Prepared) -> Prepared:
@@ -262,7 +262,3 @@ def _without_409(prepared: Prepared) -> Prepared:
     if refused.code is not Code.COUNT_MISMATCH:
         return prepared
     return Prepared(Refusal(Code.INVALID_REQUEST, refused.sentence))
-
-
-def _with_headers(reply: Reply, headers: list[tuple[bytes, bytes]]) -> Reply:
-    return msgspec.structs.replace(reply, headers=[*reply.headers, *headers])

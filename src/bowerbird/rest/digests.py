@@ -17,7 +17,7 @@ from bowerbird.wire.responses.envelope import DigestListMeta, QueryMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.responses.states import State, state_of
 from bowerbird.wire.routes import ApiRoute, Call, Operation
-from bowerbird.wire.writes import Writes, done
+from bowerbird.wire.writes import Writes
 
 LIST: Final = Operation(
     method="GET",
@@ -100,13 +100,10 @@ def routes(digests: Digests, answers: AnswerCache) -> list[ApiRoute]:
 
 
 def write_routes(digests: Digests, writes: Writes) -> list[ApiRoute]:
-    async def update(transaction: Transaction, call: Call, request: PreferencesRequest) -> Reply:
-        return done(await digests.update_preferences(transaction, call.account, request))
-
     async def current(transaction: Transaction, call: Call) -> State:
         return _state(await digests.stored(call.account, transaction))
 
-    handler = writes.handler_of(PreferencesRequest, update, current=current)
+    handler = writes.of(digests.update_preferences, PreferencesRequest, current=current)
     return [UPDATE_PREFERENCES.served_by(handler)]
 
 

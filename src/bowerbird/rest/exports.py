@@ -5,8 +5,6 @@ from collections.abc import Callable
 from typing import Final, Protocol
 from urllib.parse import quote
 
-import msgspec
-
 from bowerbird.errors import Code, Refusal
 from bowerbird.exports.tasks import FORMATS
 from bowerbird.library.exports.exports import Download, ExportJob, retry_after_s
@@ -100,7 +98,7 @@ def routes(exports: ExportService, addresses: ExportAddresses) -> list[ApiRoute]
     async def get_export(call: Call) -> Reply:
         # Not cached: progress changes without a new version of the library.
         job = await exports.get(call.account, call.path_params["job_id"])
-        return _with_headers(done(addresses.response(job)), _retry_after(job))
+        return done(addresses.response(job)).with_headers(*_retry_after(job))
 
     async def download(call: Call) -> Reply:
         token = query_strings.read(call.target.query_string, DownloadQuery).token or ""
@@ -126,7 +124,7 @@ def write_routes(
         async def create(transaction: Transaction, call: Call, request: ExportRequest) -> Reply:
             job = await exports.create(transaction, call.account, format, request)
             headers = [(b"location", addresses.path(job).encode()), *_retry_after(job)]
-            return _with_headers(done(addresses.response(job), status=_ACCEPTED), headers)
+            return done(addresses.response(job), status=_ACCEPTED).with_headers(*headers)
 
         write = writes.handler_of(ExportRequest, create, precheck=check_vectors)
 
@@ -142,10 +140,6 @@ def write_routes(
 
 def _retry_after(job: ExportJob) -> list[Header]:
     return [] if job.is_finished else [(b"retry-after", b"%d" % retry_after_s(job))]
-
-
-def _with_headers(reply: Reply, headers: list[Header]) -> Reply:
-    return msgspec.structs.replace(reply, headers=[*reply.headers, *headers])
 
 
 async def _file_reply(exports: ExportService, call: Call, found: Download) -> Reply:

@@ -8,10 +8,8 @@ from bowerbird.library.bookmarks.highlights import Highlights
 from bowerbird.model.highlights import HighlightedPassage
 from bowerbird.requests.bookmarks import HighlightChange, NewHighlight
 from bowerbird.rest.bookmarks import current_post
-from bowerbird.storage.database import Transaction
-from bowerbird.wire.responses.replies import Reply
-from bowerbird.wire.routes import ApiRoute, Call, Operation
-from bowerbird.wire.writes import Writes, done
+from bowerbird.wire.routes import ApiRoute, Operation
+from bowerbird.wire.writes import Writes
 
 _PATH: Final = "/v1/bookmarks/{post_id}/highlights"
 ADD: Final = Operation(
@@ -48,28 +46,8 @@ OPERATIONS: Final = (ADD, UPDATE, DELETE)
 
 def write_routes(highlights: Highlights, flags: Flags, writes: Writes) -> list[ApiRoute]:
     current = current_post(flags)
-
-    async def add(transaction: Transaction, call: Call, request: NewHighlight) -> Reply:
-        post_id = call.path_params["post_id"]
-        return done(await highlights.add(transaction, call.account, post_id, request))
-
-    async def update(transaction: Transaction, call: Call, request: HighlightChange) -> Reply:
-        return done(
-            await highlights.update(
-                transaction,
-                call.account,
-                call.path_params["post_id"],
-                call.path_params["highlight_id"],
-                request,
-            )
-        )
-
-    async def delete(transaction: Transaction, call: Call) -> Reply:
-        post_id, highlight_id = call.path_params["post_id"], call.path_params["highlight_id"]
-        return done(await highlights.remove(transaction, call.account, post_id, highlight_id))
-
     return [
-        ADD.served_by(writes.handler_of(NewHighlight, add)),
-        UPDATE.served_by(writes.handler_of(HighlightChange, update, current=current)),
-        DELETE.served_by(writes.handler(delete, current=current)),
+        ADD.served_by(writes.of(highlights.add, NewHighlight)),
+        UPDATE.served_by(writes.of(highlights.update, HighlightChange, current=current)),
+        DELETE.served_by(writes.of(highlights.remove, current=current)),
     ]

@@ -7,7 +7,6 @@ from bowerbird.library.imports.runs import ImportRuns, Run
 from bowerbird.library.imports.undoing import UndoOutcome
 from bowerbird.requests.ingest import ImportsQuery
 from bowerbird.requests.limits import PAGE_DEFAULT
-from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
 from bowerbird.wire.responses.envelope import ImportListMeta, QueryMeta
 from bowerbird.wire.responses.replies import Reply
@@ -66,8 +65,4 @@ def routes(imports: ImportRuns) -> list[ApiRoute]:
 
 
 def write_routes(imports: ImportRuns, writes: Writes) -> list[ApiRoute]:
-    async def undo(transaction: Transaction, call: Call) -> Reply:
-        run_id = call.path_params["run_id"]
-        return done(await imports.undo_within(transaction, call.account, run_id))
-
-    return [UNDO.served_by(writes.handler(undo))]
+    return [UNDO.served_by(writes.of(imports.undo_within))]

@@ -3,8 +3,6 @@
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
-import msgspec
-
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
 from bowerbird.library.bulk.requests import BulkChange
@@ -27,7 +25,7 @@ from bowerbird.wire.responses.envelope import QueryMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.responses.states import State, state_of
 from bowerbird.wire.routes import ApiRoute, Call, Operation
-from bowerbird.wire.writes import Writes, done
+from bowerbird.wire.writes import Writes, created, done
 
 T = TypeVar("T")
 _CREATED: Final = 201
@@ -131,28 +129,20 @@ def routes(rules: Rules, answers: AnswerCache) -> list[ApiRoute]:
 def write_routes(rules: Rules, writes: Writes) -> list[ApiRoute]:
     gate = plans.check_rules
 
-    async def create(transaction: Transaction, call: Call, request: NewRule) -> Reply:
-        rule = await rules.create(transaction, call.account, request)
-        reply = done(shown(rule), status=_CREATED)
-        location = (b"location", f"/v1/rules/{rule.rule_id}".encode())
-        return msgspec.structs.replace(reply, headers=[*reply.headers, location])
+    def new(rule: Rule) -> Reply:
+        return created(shown(rule), f"/v1/rules/{rule.rule_id}")
 
-    async def update(transaction: Transaction, call: Call, request: RuleChange) -> Reply:
-        rule_id = call.path_params["rule_id"]
-        return done(shown(await rules.update(transaction, call.account, rule_id, request)))
-
-    async def delete(transaction: Transaction, call: Call) -> Reply:
-        rule_id = call.path_params["rule_id"]
-        return done(shown(await rules.delete(transaction, call.account, rule_id)))
+    def changed(rule: Rule) -> Reply:
+        return done(shown(rule))
 
     async def current(transaction: Transaction, call: Call) -> State:
         gate(call.account)
         return _state(await rules.find(call.account, call.path_params["rule_id"], transaction))
 
     return [
-        CREATE.served_by(writes.handler_of(NewRule, create, gate)),
-        UPDATE.served_by(writes.handler_of(RuleChange, update, gate, current=current)),
-        DELETE.served_by(writes.handler(delete, current=current)),
+        CREATE.served_by(writes.of(rules.create, NewRule, gate, reply=new)),
+        UPDATE.served_by(writes.of(rules.update, RuleChange, gate, reply=changed, current=current)),
+        DELETE.served_by(writes.of(rules.delete, reply=changed, current=current)),
     ]
 
 

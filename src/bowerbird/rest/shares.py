@@ -2,8 +2,6 @@
 
 from typing import Final
 
-import msgspec
-
 from bowerbird.errors import Code
 from bowerbird.library.sharing.shares import ShareResponse, Shares
 from bowerbird.model.shares import Share, Shared
@@ -15,7 +13,7 @@ from bowerbird.wire.responses.envelope import QueryMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.responses.states import State, state_of
 from bowerbird.wire.routes import ApiRoute, Call, Operation
-from bowerbird.wire.writes import Writes, done
+from bowerbird.wire.writes import Writes, created, done
 
 _CREATED: Final = 201
 LIST: Final = Operation(
@@ -96,9 +94,7 @@ def write_routes(shares: Shares, writes: Writes) -> list[ApiRoute]:
             assert target is not None
             share = await shares.create(transaction, call.account, request, target)
             shown = await shares.response_within(transaction, call.account, share)
-            reply = done(shown, status=_CREATED)
-            location = (b"location", f"/v1/shares/{share.share_id}".encode())
-            return msgspec.structs.replace(reply, headers=[*reply.headers, location])
+            return created(shown, f"/v1/shares/{share.share_id}")
 
         return await writes.handler_of(NewShare, effect, prepare=prepare)(call)
 

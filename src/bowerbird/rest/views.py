@@ -24,7 +24,7 @@ from bowerbird.wire.responses.envelope import ListMeta, QueryMeta, ViewListMeta
 from bowerbird.wire.responses.replies import Reply, Unsettled
 from bowerbird.wire.responses.states import State, state_of
 from bowerbird.wire.routes import ApiRoute, Call, Operation
-from bowerbird.wire.writes import Writes, done
+from bowerbird.wire.writes import Writes, created
 
 _CREATED: Final = 201
 LIST: Final = Operation(
@@ -142,39 +142,23 @@ def routes(views: Views, answers: AnswerCache) -> list[ApiRoute]:
 def write_routes(views: Views, writes: Writes) -> list[ApiRoute]:
     gate = plans.check_writes
 
-    async def create(transaction: Transaction, call: Call, request: NewView) -> Reply:
-        view = await views.create(transaction, call.account, request)
-        reply = done(view, status=_CREATED)
-        location = (b"location", f"/v1/views/{quote(view.slug)}".encode())
-        return msgspec.structs.replace(reply, headers=[*reply.headers, location])
-
-    async def update(transaction: Transaction, call: Call, request: ViewChange) -> Reply:
-        slug = call.path_params["slug"]
-        return done(await views.update(transaction, call.account, slug, request))
-
-    async def delete(transaction: Transaction, call: Call) -> Reply:
-        return done(await views.delete(transaction, call.account, call.path_params["slug"]))
-
-    async def prepare_create(call: Call, request: NewView) -> None:
-        await views.prepare_create(call.account, request)
-
-    async def prepare_update(call: Call, request: ViewChange) -> None:
-        await views.prepare_update(call.account, call.path_params["slug"], request)
-
-    async def prepare_delete(call: Call) -> None:
-        await views.prepare_delete(call.account, call.path_params["slug"])
+    def new(view: ViewResponse) -> Reply:
+        return created(view, f"/v1/views/{quote(view.slug)}")
 
     async def current(transaction: Transaction, call: Call) -> State:
         gate(call.account)
         return _state(await views.stored(transaction, call.account, call.path_params["slug"]))
 
-    update_handler = writes.handler_of(
-        ViewChange, update, gate, prepare=prepare_update, current=current
-    )
     return [
-        CREATE.served_by(writes.handler_of(NewView, create, gate, prepare=prepare_create)),
-        UPDATE.served_by(update_handler),
-        DELETE.served_by(writes.handler(delete, prepare_delete, current=current)),
+        CREATE.served_by(
+            writes.of(views.create, NewView, gate, reply=new, prepare=views.prepare_create)
+        ),
+        UPDATE.served_by(
+            writes.of(
+                *(views.update, ViewChange, gate), prepare=views.prepare_update, current=current
+            )
+        ),
+        DELETE.served_by(writes.of(views.delete, prepare=views.prepare_delete, current=current)),
     ]
 
 

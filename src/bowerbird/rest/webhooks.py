@@ -23,7 +23,7 @@ from bowerbird.wire.responses.envelope import QueryMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.responses.states import State, state_of
 from bowerbird.wire.routes import ApiRoute, Call, Operation
-from bowerbird.wire.writes import Writes, done
+from bowerbird.wire.writes import Writes, created, done
 
 _CREATED: Final = 201
 _ACCEPTED: Final = 202
@@ -171,32 +171,21 @@ def routes(webhooks: Webhooks, answers: AnswerCache) -> list[ApiRoute]:
 def write_routes(webhooks: Webhooks, writes: Writes) -> list[ApiRoute]:
     gate = plans.check_webhooks
 
-    async def create(transaction: Transaction, call: Call, request: NewWebhook) -> Reply:
-        made = await webhooks.create(transaction, call.account, request)
-        return _at(_once(made, _CREATED), f"{_PATH}/{made.id}")
+    def new(made: WebhookResponse) -> Reply:
+        return _once(created(made, f"{_PATH}/{made.id}"), made)
 
-    async def update(transaction: Transaction, call: Call, request: WebhookChange) -> Reply:
-        webhook_id = call.path_params["webhook_id"]
-        return done(await webhooks.change(transaction, call.account, webhook_id, request))
-
-    async def rotate(transaction: Transaction, call: Call) -> Reply:
-        webhook_id = call.path_params["webhook_id"]
-        return _once(await webhooks.rotate(transaction, call.account, webhook_id), 200)
-
-    async def delete(transaction: Transaction, call: Call) -> Reply:
-        return done(
-            await webhooks.delete(transaction, call.account, call.path_params["webhook_id"])
-        )
+    def rotated(changed: WebhookResponse) -> Reply:
+        return _once(done(changed), changed)
 
     async def current(transaction: Transaction, call: Call) -> State:
         webhook_id = call.path_params["webhook_id"]
         return _state(await webhooks.find(call.account, webhook_id, transaction))
 
     return [
-        CREATE.served_by(writes.handler_of(NewWebhook, create, gate)),
-        UPDATE.served_by(writes.handler_of(WebhookChange, update, gate, current=current)),
-        DELETE.served_by(writes.handler(delete, current=current)),
-        ROTATE.served_by(writes.handler(rotate)),
+        CREATE.served_by(writes.of(webhooks.create, NewWebhook, gate, reply=new)),
+        UPDATE.served_by(writes.of(webhooks.change, WebhookChange, gate, current=current)),
+        DELETE.served_by(writes.of(webhooks.delete, current=current)),
+        ROTATE.served_by(writes.of(webhooks.rotate, reply=rotated)),
     ]
 
 
@@ -236,17 +225,12 @@ def _message(call: Call) -> tuple[str, str]:
 
 def _sent(webhook_id: str, delivery: DeliveryResponse) -> Reply:
     is_waiting = delivery.state is DeliveryState.WAITING
+    path = f"{_PATH}/{webhook_id}/deliveries/{delivery.id}"
     reply = done(delivery, status=_ACCEPTED if is_waiting else 200)
-    return _at(reply, f"{_PATH}/{webhook_id}/deliveries/{delivery.id}")
+    return reply.with_headers((b"location", path.encode()))
 
 
-def _at(reply: Reply, path: str) -> Reply:
-    location = (b"location", path.encode())
-    return msgspec.structs.replace(reply, headers=[*reply.headers, location])
-
-
-def _once(webhook: WebhookResponse, status: int) -> Reply:
+def _once(reply: Reply, webhook: WebhookResponse) -> Reply:
     """An answer with a secret, which is not stored under the key of the request."""
-    reply = done(webhook, status=status)
     without = msgspec.structs.replace(webhook, secret=msgspec.UNSET)
     return msgspec.structs.replace(reply, stored=done(without).body)

@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from functools import partial
 from typing import Any, Final, Protocol
 
-import msgspec
 import structlog
 
 from bowerbird.clock import Clock
@@ -117,7 +116,7 @@ class _Site:
             except Exception:  # noqa: BLE001 - a page that cannot be rendered must not hide the reason
                 structlog.get_logger().exception("problem page", reference=request.request_id)
             else:
-                return msgspec.structs.replace(reply, headers=[*reply.headers, *headers])
+                return reply.with_headers(*headers)
         sentence = refused.sentence
         if refused.code is Code.NOT_FOUND:
             sentence = "No such page. Start at /llms.txt or /docs."

@@ -6,7 +6,7 @@
 import hashlib
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -113,6 +113,36 @@ class Writes:
 
         return handle
 
+    def of(
+        self,
+        change: Callable[..., Awaitable[R]],
+        kind: type[Struct] | None = None,
+        gate: Gate = lambda _: None,
+        *,
+        reply: Callable[[R], Reply] | None = None,
+        prepare: Callable[..., Awaitable[None]] | None = None,
+        current: Current | None = None,
+    ) -> Handler:
+        """A handler for a write that a method of the library does.
+
+        `change` takes the account, the ids in the path, and the body; `prepare` the same.
+        """
+
+        def given(call: Call, request: tuple[Struct, ...]) -> tuple[Any, ...]:
+            return (call.account, *call.path_params.values(), *request)
+
+        async def effect(transaction: Transaction, call: Call, *request: Struct) -> Reply:
+            return (reply or done)(await change(transaction, *given(call, request)))
+
+        async def before(call: Call, *request: Struct) -> None:
+            assert prepare is not None
+            await prepare(*given(call, request))
+
+        first = None if prepare is None else before
+        if kind is None:
+            return self.handler(effect, first, current=current)
+        return self.handler_of(kind, effect, gate, prepare=first, current=current)
+
     async def _check(self, transaction: Transaction, call: Call, current: Current | None) -> None:
         if current is not None and preconditions.is_conditional(call):
             await lock_library(self._libraries, transaction, call.account.account_id)
@@ -185,6 +215,11 @@ def sent_fields(body: bytes) -> list[str]:
 def done(data: object, meta: object = None, status: int = 200) -> Reply:
     """The answer to a write."""
     return Reply(status, [JSON, *PRIVATE], envelope.success(data, meta))
+
+
+def created(data: object, path: str) -> Reply:
+    """The answer to a write that has created what is at `path`."""
+    return done(data, status=201).with_headers((b"location", path.encode()))
 
 
 def done_with(item: bytes, meta: Struct | None = None) -> Reply:

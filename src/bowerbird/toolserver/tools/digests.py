@@ -7,6 +7,7 @@ from msgspec import Meta, Struct
 
 from bowerbird.library.digests.digests import LATEST, Digests, PreferencesResponse, rendered
 from bowerbird.library.digests.responses import DigestResponse
+from bowerbird.model.accounts import Account
 from bowerbird.model.digests import Frequency
 from bowerbird.requests.digests import DigestsQuery, PreferencesRequest
 from bowerbird.requests.fields import about
@@ -162,21 +163,18 @@ def bind(digests: Digests, idempotency: Idempotency) -> list[BoundTool]:
         found = await digests.get(call.account, values.digest_id or LATEST, "json")
         return ToolResult(_content(found))
 
-    async def update_digest_preferences(call: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, values: PreferencesRequest) -> Preferences:
-            changed = _preferences(
-                await digests.update_preferences(transaction, call.account, values)
-            )
-            if changed.mail and not changed.mail_available:
-                changed.advice = _NO_MAIL
-            return changed
-
-        return await writes.run(idempotency, call, PREFERENCES, PreferencesRequest, effect)
+    async def update(
+        transaction: Transaction, account: Account, values: PreferencesRequest
+    ) -> Preferences:
+        changed = _preferences(await digests.update_preferences(transaction, account, values))
+        if changed.mail and not changed.mail_available:
+            changed.advice = _NO_MAIL
+        return changed
 
     return [
         BoundTool(LIST, list_digests),
         BoundTool(GET, get_digest),
-        BoundTool(PREFERENCES, update_digest_preferences),
+        writes.bound(idempotency, PREFERENCES, update),
     ]
 
 

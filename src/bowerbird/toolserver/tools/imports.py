@@ -7,6 +7,7 @@ from msgspec import Meta, Struct
 
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.imports.undoing import UndoOutcome
+from bowerbird.model.accounts import Account
 from bowerbird.model.imports import RunState
 from bowerbird.requests.fields import about
 from bowerbird.requests.ingest import ImportsQuery
@@ -85,13 +86,10 @@ def bind(imports: ImportRuns, idempotency: Idempotency) -> list[BoundTool]:
             ImportList(imports=shown, total_count=page.total_count, next_cursor=page.next_cursor)
         )
 
-    async def undo_import(call: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, values: UndoArguments) -> Struct:
-            return _outcome(await imports.undo_within(transaction, call.account, values.run_id))
+    async def undo(transaction: Transaction, account: Account, values: UndoArguments) -> Struct:
+        return _outcome(await imports.undo_within(transaction, account, values.run_id))
 
-        return await writes.run(idempotency, call, UNDO, UndoArguments, effect)
-
-    return [BoundTool(LIST, list_imports), BoundTool(UNDO, undo_import)]
+    return [BoundTool(LIST, list_imports), writes.bound(idempotency, UNDO, undo)]
 
 
 _MOST: Final = response_size.MAX_BYTES - response_size.OVERHEAD_BYTES

@@ -193,25 +193,20 @@ TOOLS: Final = (LIST, ADD, REMOVE, BATCH)
 
 
 def bind(labels: Labels, calls: BulkCalls, idempotency: Idempotency) -> list[BoundTool]:
-    gate = plans.check_writes
-
     async def list_labels(call: ToolCall) -> ToolResult:
         reading.read(LIST, call, NoArguments)
         found, total = await labels.listed.uses(call.account)
         used = [LabelCount(label=one.label_name, count=one.count) for one in found]
         return ToolResult(_listed(msgspec.to_builtins(used), total))
 
-    async def batch_label(call: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, values: BatchArguments) -> Struct:
-            return _outcomes(*await labels.batch(transaction, call.account, values.parsed))
-
-        return await writes.run(idempotency, call, BATCH, BatchArguments, effect, gate=gate)
+    async def batch(transaction: Transaction, account: Account, values: BatchArguments) -> Struct:
+        return _outcomes(*await labels.batch(transaction, account, values.parsed))
 
     return [
         BoundTool(LIST, list_labels),
         _labelling(labels, calls, ADD, "add"),
         _labelling(labels, calls, REMOVE, "remove"),
-        BoundTool(BATCH, batch_label),
+        writes.bound(idempotency, BATCH, batch, gate=plans.check_writes),
     ]
 
 

@@ -6,6 +6,7 @@ from msgspec import UNSET, Meta, Struct
 
 from bowerbird.library.bookmarks.flags import Flags
 from bowerbird.library.bookmarks.highlights import Highlights
+from bowerbird.model.accounts import Account
 from bowerbird.model.bookmarks import Note
 from bowerbird.model.highlights import Comment, Field, HighlightedPassage
 from bowerbird.requests import limits
@@ -19,8 +20,6 @@ from bowerbird.toolserver.tools.tool import (
     WRITES_IDEMPOTENTLY,
     BoundTool,
     Tool,
-    ToolCall,
-    ToolResult,
 )
 from bowerbird.wire.idempotency import Idempotency
 
@@ -126,48 +125,29 @@ TOOLS: Final = (UPDATE_NOTE, ADD, UPDATE, REMOVE)
 
 
 def bind(flags: Flags, highlights: Highlights, idempotency: Idempotency) -> list[BoundTool]:
-    async def update_note(call: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, values: NoteArguments) -> Affected:
-            request = UpdateRequest(note=values.note)
-            changed = await flags.update(
-                transaction, call.account, [values.post_id], request, request.note
-            )
-            return Affected(affected=changed.affected)
+    async def note(transaction: Transaction, account: Account, values: NoteArguments) -> Affected:
+        request = UpdateRequest(note=values.note)
+        changed = await flags.update(transaction, account, [values.post_id], request, request.note)
+        return Affected(affected=changed.affected)
 
-        return await writes.run(idempotency, call, UPDATE_NOTE, NoteArguments, effect)
+    async def add(transaction: Transaction, account: Account, values: AddArguments) -> Passage:
+        return _shown(await highlights.add(transaction, account, values.post_id, values.request))
 
-    return [BoundTool(UPDATE_NOTE, update_note), *_highlighting(highlights, idempotency)]
+    async def update(
+        transaction: Transaction, account: Account, values: ChangeArguments
+    ) -> Passage:
+        change = HighlightChange(comment=values.comment)
+        place = (values.post_id, values.highlight_id)
+        return _shown(await highlights.update(transaction, account, *place, change))
 
+    async def remove(
+        transaction: Transaction, account: Account, values: RemoveArguments
+    ) -> Passage:
+        place = (values.post_id, values.highlight_id)
+        return _shown(await highlights.remove(transaction, account, *place))
 
-def _highlighting(highlights: Highlights, idempotency: Idempotency) -> list[BoundTool]:
-    async def add_highlight(call: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, values: AddArguments) -> Passage:
-            return _shown(
-                await highlights.add(transaction, call.account, values.post_id, values.request)
-            )
-
-        return await writes.run(idempotency, call, ADD, AddArguments, effect)
-
-    async def update_highlight(call: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, values: ChangeArguments) -> Passage:
-            change = HighlightChange(comment=values.comment)
-            place = (values.post_id, values.highlight_id)
-            return _shown(await highlights.update(transaction, call.account, *place, change))
-
-        return await writes.run(idempotency, call, UPDATE, ChangeArguments, effect)
-
-    async def delete_highlight(call: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, values: RemoveArguments) -> Passage:
-            place = (values.post_id, values.highlight_id)
-            return _shown(await highlights.remove(transaction, call.account, *place))
-
-        return await writes.run(idempotency, call, REMOVE, RemoveArguments, effect)
-
-    return [
-        BoundTool(ADD, add_highlight),
-        BoundTool(UPDATE, update_highlight),
-        BoundTool(REMOVE, delete_highlight),
-    ]
+    made = ((UPDATE_NOTE, note), (ADD, add), (UPDATE, update), (REMOVE, remove))
+    return [writes.bound(idempotency, tool, effect) for tool, effect in made]
 
 
 def _shown(passage: HighlightedPassage) -> Passage:

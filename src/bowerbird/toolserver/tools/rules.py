@@ -8,6 +8,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from bowerbird.library.access import plans
 from bowerbird.library.rules.rules import RuleResponse, Rules, shown
 from bowerbird.library.webhooks.webhooks import Webhooks, host_of
+from bowerbird.model.accounts import Account
 from bowerbird.model.rules import Rule
 from bowerbird.requests import limits
 from bowerbird.requests.fields import about
@@ -203,31 +204,23 @@ def _listing(rules: Rules, webhooks: Webhooks) -> BoundTool:
 def _changing(rules: Rules, idempotency: Idempotency) -> list[BoundTool]:
     gate = plans.check_rules
 
-    async def create_rule(call: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, values: CreateRuleArguments) -> ShownRule:
-            return _content(await rules.create(transaction, call.account, values.request))
+    async def create(
+        transaction: Transaction, account: Account, values: CreateRuleArguments
+    ) -> ShownRule:
+        return _content(await rules.create(transaction, account, values.request))
 
-        return await writes.run(idempotency, call, CREATE, CreateRuleArguments, effect, gate=gate)
+    async def update(
+        transaction: Transaction, account: Account, values: UpdateRuleArguments
+    ) -> ShownRule:
+        return _content(await rules.update(transaction, account, values.rule_id, values.request))
 
-    async def update_rule(call: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, values: UpdateRuleArguments) -> ShownRule:
-            return _content(
-                await rules.update(transaction, call.account, values.rule_id, values.request)
-            )
+    async def delete(
+        transaction: Transaction, account: Account, values: DeleteRuleArguments
+    ) -> ShownRule:
+        return _content(await rules.delete(transaction, account, values.rule_id))
 
-        return await writes.run(idempotency, call, UPDATE, UpdateRuleArguments, effect, gate=gate)
-
-    async def delete_rule(call: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, values: DeleteRuleArguments) -> ShownRule:
-            return _content(await rules.delete(transaction, call.account, values.rule_id))
-
-        return await writes.run(idempotency, call, DELETE, DeleteRuleArguments, effect, gate=gate)
-
-    return [
-        BoundTool(CREATE, create_rule),
-        BoundTool(UPDATE, update_rule),
-        BoundTool(DELETE, delete_rule),
-    ]
+    made = ((CREATE, create), (UPDATE, update), (DELETE, delete))
+    return [writes.bound(idempotency, tool, effect, gate=gate) for tool, effect in made]
 
 
 def _content(rule: Rule) -> ShownRule:

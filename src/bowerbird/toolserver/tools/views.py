@@ -232,54 +232,35 @@ def _reading(views: Views, bookmarks: Bookmarks) -> list[BoundTool]:
 
 
 def _changing(views: Views, idempotency: Idempotency) -> list[BoundTool]:
-    gate = plans.check_writes
+    async def create(
+        transaction: Transaction, account: Account, values: CreateViewArguments
+    ) -> SmartView:
+        return _content(await views.create(transaction, account, values))
 
-    async def create_view(call: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, values: CreateViewArguments) -> SmartView:
-            return _content(await views.create(transaction, call.account, values))
+    async def update(
+        transaction: Transaction, account: Account, values: UpdateViewArguments
+    ) -> SmartView:
+        return _content(await views.update(transaction, account, values.slug, values))
 
-        return await writes.run(
-            idempotency,
-            call,
-            CREATE,
-            CreateViewArguments,
-            effect,
-            gate=gate,
-            prepare=lambda values: views.prepare_create(call.account, values),
-        )
+    async def prepare_update(account: Account, values: UpdateViewArguments) -> None:
+        await views.prepare_update(account, values.slug, values)
 
-    async def update_view(call: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, values: UpdateViewArguments) -> SmartView:
-            return _content(await views.update(transaction, call.account, values.slug, values))
+    async def delete(
+        transaction: Transaction, account: Account, values: DeleteViewArguments
+    ) -> SmartView:
+        return _content(await views.delete(transaction, account, values.slug))
 
-        return await writes.run(
-            idempotency,
-            call,
-            UPDATE,
-            UpdateViewArguments,
-            effect,
-            gate=gate,
-            prepare=lambda values: views.prepare_update(call.account, values.slug, values),
-        )
+    async def prepare_delete(account: Account, values: DeleteViewArguments) -> None:
+        await views.prepare_delete(account, values.slug)
 
-    async def delete_view(call: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, values: DeleteViewArguments) -> SmartView:
-            return _content(await views.delete(transaction, call.account, values.slug))
-
-        return await writes.run(
-            idempotency,
-            call,
-            DELETE,
-            DeleteViewArguments,
-            effect,
-            gate=gate,
-            prepare=lambda values: views.prepare_delete(call.account, values.slug),
-        )
-
+    made = (
+        (CREATE, create, views.prepare_create),
+        (UPDATE, update, prepare_update),
+        (DELETE, delete, prepare_delete),
+    )
     return [
-        BoundTool(CREATE, create_view),
-        BoundTool(UPDATE, update_view),
-        BoundTool(DELETE, delete_view),
+        writes.bound(idempotency, tool, effect, gate=plans.check_writes, prepare=prepare)
+        for tool, effect, prepare in made
     ]
 
 

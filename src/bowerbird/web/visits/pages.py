@@ -218,7 +218,7 @@ class VisitPages:
     def refusal_as_json(self, refused: Refusal) -> Reply:
         reply = self.json({"error": refused.sentence}, status=refused.status)
         headers = [(k.lower().encode(), v.encode()) for k, v in refused.headers.items()]
-        return msgspec.structs.replace(reply, headers=[*reply.headers, *headers])
+        return reply.with_headers(*headers)
 
     def is_at_site(self, visit: Visit) -> bool:
         """Whether the browser has opened the configured address, not another one that works."""

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
 
-import msgspec
 from msgspec import Struct
 
 from bowerbird.errors import Code, Refusal
@@ -231,7 +230,7 @@ class PageVisits:
     def _finished(self, visit: Visit, reply: Reply) -> Reply:
         if not visit.cookies:
             return reply
-        return msgspec.structs.replace(reply, headers=[*reply.headers, *visit.cookies])
+        return reply.with_headers(*visit.cookies)
 
 
 def _is_json(route: PageRoute, request: Request) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from typing import Final
 
+import msgspec
 from msgspec import Struct
 
 Header = tuple[bytes, bytes]
@@ -46,6 +47,9 @@ class Reply(Struct, frozen=True):
     stream: AsyncIterator[bytes] | None = None
     # What is stored under the key of the request instead of `body`, which has a secret.
     stored: bytes | None = None
+
+    def with_headers(self, *more: Header) -> "Reply":
+        return msgspec.structs.replace(self, headers=[*self.headers, *more])
 
 
 class Unsettled(Struct, frozen=True):

@@ -11,7 +11,7 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.model.accounts import Account
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.arguments import reading
-from bowerbird.toolserver.tools.tool import Tool, ToolCall, ToolResult
+from bowerbird.toolserver.tools.tool import BoundTool, Tool, ToolCall, ToolResult
 from bowerbird.wire.idempotency import Idempotency, Replay, Write
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.replies import Reply
@@ -25,6 +25,28 @@ IdempotencyKey = Annotated[
     Meta(description="Any text; makes a retry safe."),
 ]
 _encode: Final = msgspec.json.Encoder(order="sorted").encode
+
+
+def bound(
+    idempotency: Idempotency,
+    tool: Tool,
+    effect: Callable[[Transaction, Account, Any], Awaitable[Struct]],
+    *,
+    gate: Callable[[Account], None] = lambda _: None,
+    prepare: Callable[[Account, Any], Awaitable[None]] | None = None,
+) -> BoundTool:
+    """A tool that writes: `effect` and `prepare` take the account and the arguments."""
+
+    async def call_once(call: ToolCall) -> ToolResult:
+        account = call.account
+        return await run(
+            *(idempotency, call, tool, tool.takes),
+            lambda transaction, values: effect(transaction, account, values),
+            gate=gate,
+            prepare=None if prepare is None else lambda values: prepare(account, values),
+        )
+
+    return BoundTool(tool, call_once)
 
 
 async def run(
