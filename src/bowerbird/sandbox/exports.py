@@ -237,7 +237,7 @@ class SandboxExports:
 
     async def require_vectors(self, transaction: Transaction, account: Account) -> None:
         """Allows it: the sandbox ranks its posts without vectors."""
-        await self._meaning.require_within(transaction, account)
+        await self._meaning.require(account, transaction)
 
     async def get(self, account: Account, job_id: str) -> ExportJob:
         ticket = self._ticket(account, job_id)

@@ -51,9 +51,6 @@ class SandboxMeaning(SemanticSearch):
     async def serving(self, account: Account) -> VectorStoreState | None:  # noqa: ARG002 - one account
         return _STATE
 
-    async def require(self, account: Account) -> VectorStoreState | None:  # noqa: ARG002
-        return _STATE
-
     async def required(
         self,
         account: Account,  # noqa: ARG002 - one account
@@ -61,10 +58,10 @@ class SandboxMeaning(SemanticSearch):
     ) -> VectorStoreState | None:
         return _STATE
 
-    async def require_within(
+    async def require(
         self,
-        reader: Reader,  # noqa: ARG002 - nothing is read
         account: Account,  # noqa: ARG002
+        reader: Reader | None = None,  # noqa: ARG002 - nothing is read
     ) -> VectorStoreState | None:
         return _STATE
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 from bowerbird.clock import MICROSECONDS
 from bowerbird.errors import Code, Refusal
 from bowerbird.model.jobs import MAX_TRIES, Job, JobCount, JobResponse, OpenJob, QueueState
-from bowerbird.storage.database import Database, Transaction, Values
+from bowerbird.storage.database import Database, Reader, Transaction, Values
 
 _ID_BYTES: Final = 16
 _WORKER_DIED: Final = f"The worker stopped during the last of {MAX_TRIES} attempts."
@@ -227,16 +227,11 @@ class JobStore:
 
         return await self._database.write(work)
 
-    async def one(self, account_id: int, job_id: str) -> JobResponse | None:
-        values = {"account_id": account_id, "job_id": job_id}
-        rows = await self._database.rows(self._text("one"), values)
-        return JobResponse(*rows[0]) if rows else None
-
-    async def one_within(
-        self, transaction: Transaction, account_id: int, job_id: str
+    async def one(
+        self, account_id: int, job_id: str, reader: Reader | None = None
     ) -> JobResponse | None:
         values = {"account_id": account_id, "job_id": job_id}
-        rows = await transaction.rows(self._text("one"), values)
+        rows = await (reader or self._database).rows(self._text("one"), values)
         return JobResponse(*rows[0]) if rows else None
 
     async def of_kind(self, account_id: int, kind: str, limit: int) -> list[JobResponse]:

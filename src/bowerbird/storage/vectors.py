@@ -54,15 +54,11 @@ class VectorStore:
         self._database = database
         self._sql = database.queries("vectors")
 
-    async def stores(self, account_id: int) -> list[VectorStoreState]:
+    async def stores(self, account_id: int, reader: Reader | None = None) -> list[VectorStoreState]:
         """One store per model."""
-        return await self._stores(self._database, account_id)
-
-    async def stores_within(self, reader: Reader, account_id: int) -> list[VectorStoreState]:
-        return await self._stores(reader, account_id)
-
-    async def _stores(self, reader: Reader, account_id: int) -> list[VectorStoreState]:
-        rows = await reader.rows(self._sql["stores"], {"account_id": account_id})
+        rows = await (reader or self._database).rows(
+            self._sql["stores"], {"account_id": account_id}
+        )
         return [_state(row) for row in rows]
 
     async def page(self, after: tuple[int, bytes], limit: int) -> list[ListedVectorStore]:
@@ -117,9 +113,7 @@ class VectorStore:
         hashes = {number: hash for number, hash, _ in bookmarks}
         embedded = {number for number, _, has_vector in bookmarks if has_vector}
         current = [v for v in vectors if hashes.get(v.number) == v.content_hash]
-        stores = {
-            stored.model: stored for stored in await self.stores_within(transaction, account_id)
-        }
+        stores = {stored.model: stored for stored in await self.stores(account_id, transaction)}
         if store.model not in stores:
             return None
         generation = stores[store.model].generation + 1
@@ -226,16 +220,10 @@ class VectorStore:
         rows = await self._database.slow_rows(self._sql["accounts_to_build"], values)
         return [AccountToBuild(*row) for row in rows]
 
-    async def build_error(self, account_id: int) -> str | None:
+    async def build_error(self, account_id: int, reader: Reader | None = None) -> str | None:
         """Why the last build failed, in whichever process it ran."""
-        return await self._build_error(self._database, account_id)
-
-    async def build_error_within(self, reader: Reader, account_id: int) -> str | None:
-        return await self._build_error(reader, account_id)
-
-    async def _build_error(self, reader: Reader, account_id: int) -> str | None:
         values = {"account_id": account_id, "kind": BUILD}
-        rows = await reader.rows(self._sql["build_error"], values)
+        rows = await (reader or self._database).rows(self._sql["build_error"], values)
         error: str | None = rows[0][0] if rows else None
         return error
 

@@ -231,7 +231,7 @@ class Duplicates:
         self, transaction: Transaction, account: Account, posts: Sequence[EditablePost]
     ) -> set[str]:
         """The posts with a note or highlights, which a removal would take away."""
-        found = await self._bookmarks.contents_within(
+        found = await self._bookmarks.contents_of(
             transaction, account, [post.number for post in posts]
         )
         stored = _decoded(b",".join(found.values()))

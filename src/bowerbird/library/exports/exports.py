@@ -142,7 +142,7 @@ class Exports:
         )
         entry = self._activity.entry(ActivityKind.EXPORT_STARTED, format)
         await self._activity.add(transaction, account.account_id, entry)
-        made = await self._store.one_within(transaction, account.account_id, job_id)
+        made = await self._store.one(account.account_id, job_id, transaction)
         assert made is not None
         return _exported(made)
 
@@ -208,7 +208,7 @@ class Exports:
 
     async def require_vectors(self, transaction: Transaction, account: Account) -> None:
         """Refuses an export by meaning until the account's vectors are built."""
-        await self._meaning.require_within(transaction, account)
+        await self._meaning.require(account, transaction)
 
     async def get(self, account: Account, job_id: str) -> ExportJob:
         job = await self._found(account.account_id, job_id)

@@ -53,7 +53,7 @@ class ExportQueries:
         now: int,
     ) -> ExportQuery:
         if request.vector_search_term:
-            await self._meaning.require_within(reader, account)
+            await self._meaning.require(account, reader)
         view = None
         if request.view:
             views = await self._views.all_within(reader, account.account_id)
@@ -64,7 +64,7 @@ class ExportQueries:
         check_order(filter_of(ExportFilters(**sent(request)), now, zone))
         query = _query_of(account, format, request, view, _Moment(now, zone))
         if MEANING in query.given and not request.vector_search_term:
-            await self._meaning.require_within(reader, account)
+            await self._meaning.require(account, reader)
         return query
 
 

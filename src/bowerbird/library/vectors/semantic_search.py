@@ -79,14 +79,16 @@ class SemanticSearch:
         """The vectors of the present model, however far their build is."""
         return self._building(await self._store.stores(account.account_id))
 
-    async def require(self, account: Account) -> VectorStoreState | None:
+    async def require(
+        self, account: Account, reader: Reader | None = None
+    ) -> VectorStoreState | None:
         """The vectors used for answers; None for an empty library, which needs none."""
         if self._models is None:
             raise plans.no_vectors()
-        stores = await self._store.stores(account.account_id)
+        stores = await self._store.stores(account.account_id, reader)
         serving = self._serving(stores)
         if serving is None and account.total:
-            error = await self._store.build_error(account.account_id)
+            error = await self._store.build_error(account.account_id, reader)
             raise self._not_built(account, stores, error)
         return serving
 
@@ -97,16 +99,6 @@ class SemanticSearch:
         if self._models is None:
             raise plans.no_vectors()
         return store if store is not None or not account.total else await self.require(account)
-
-    async def require_within(self, reader: Reader, account: Account) -> VectorStoreState | None:
-        if self._models is None:
-            raise plans.no_vectors()
-        stores = await self._store.stores_within(reader, account.account_id)
-        serving = self._serving(stores)
-        if serving is None and account.total:
-            error = await self._store.build_error_within(reader, account.account_id)
-            raise self._not_built(account, stores, error)
-        return serving
 
     async def build_problem(self, account: Account) -> str | None:
         """Why an account's build does not continue, as far as any process knows."""

@@ -273,7 +273,7 @@ class BookmarkStore:
 
     async def each(self, account: Account, numbers: Sequence[int]) -> dict[int, bytes]:
         """The bookmarks with these numbers as JSON, by number."""
-        return await self._each(self._database, account, numbers)
+        return await self.contents_of(self._database, account, numbers)
 
     async def by_post_ids(self, account: Account, post_ids: Sequence[str]) -> dict[str, bytes]:
         """The bookmarks of these posts as JSON, by post. For a page of them."""
@@ -285,13 +285,7 @@ class BookmarkStore:
         rows = await self._database.rows(self._statement("by_post_ids"), values)
         return {row[0]: bookmark_json(*row[1:]) for row in rows}
 
-    async def contents_within(
-        self, transaction: Transaction, account: Account, numbers: Sequence[int]
-    ) -> dict[int, bytes]:
-        """The bookmarks with these numbers as JSON, by number."""
-        return await self._each(transaction, account, numbers)
-
-    async def _each(
+    async def contents_of(
         self, reader: Reader, account: Account, numbers: Sequence[int]
     ) -> dict[int, bytes]:
         values = {

@@ -55,7 +55,7 @@ class TrashBatches:
         if not posts:
             return
         now = self._clock()
-        stored = await self._bookmarks.contents_within(
+        stored = await self._bookmarks.contents_of(
             transaction, account, [post.number for post in posts]
         )
         trashed = [
