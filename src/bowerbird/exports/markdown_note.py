@@ -1,15 +1,20 @@
-"""Renders a post as a Markdown file with front matter."""
+"""Renders a post as a Markdown file with front matter, and writes the zip file of all of them."""
 
-from collections.abc import Iterator, Sequence
+import time
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from bowerbird.exports import markdown_text
+from bowerbird.clock import MICROSECONDS
+from bowerbird.exports import markdown_text, posts_file
 from bowerbird.exports.markdown_text import linked, one_line, quotation, tag, yaml_string
 from bowerbird.exports.plain_text import KINDS, choice_text, printable, safe_url, split_links
 from bowerbird.exports.posts_file import Pictures
+from bowerbird.exports.tasks import Report, Task
 from bowerbird.model import instants
 from bowerbird.model.bookmarks import Bookmark
 from bowerbird.model.media import image_url
@@ -215,3 +220,27 @@ def _is_of_the_web(address: str) -> bool:
         return not address or urlsplit(address).scheme.lower() in _SAFE_SCHEMES
     except ValueError:
         return False
+
+
+def run_step(task: Task, send_report: Callable[[Report], None]) -> Report:
+    pictures = posts_file.read(task.pictures)
+    files = {picture.name: picture.file for picture in pictures.values()}
+    # A zip file cannot have an earlier time than 1980.
+    date = max(time.gmtime(task.document.created_at // MICROSECONDS)[:6], (1980, 1, 1, 0, 0, 0))
+    shown: dict[str, None] = {}
+    done = 0
+    with zipfile.ZipFile(task.target, "w") as archive:
+        for page in posts_file.read_pages(Path(task.source), Bookmark):
+            for post in page:
+                note = note_of(post, pictures)
+                info = zipfile.ZipInfo(note.name, date)
+                archive.writestr(info, note.text, zipfile.ZIP_DEFLATED)
+                shown |= dict.fromkeys(note.pictures)
+            done += len(page)
+            send_report(Report(done=done))
+        for name in shown:
+            # Not compressed: pictures are compressed already.
+            info = zipfile.ZipInfo(f"{PICTURES}/{name}", date)
+            with (Path(task.pictures) / files[name]).open("rb") as source:
+                archive.writestr(info, source.read())
+    return Report(done=done, is_finished=True)

@@ -40,7 +40,7 @@ FORMATS: Final[Mapping[str, Format]] = {
         "One file per post, for Obsidian or Hugo",
         "application/zip",
         ".zip",
-        "markdown_file",
+        "markdown_note",
         _PICTURES | {"image/avif"},
     ),
     "netscape": Format(

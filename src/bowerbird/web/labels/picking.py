@@ -17,8 +17,7 @@ from bowerbird.requests import decoding
 from bowerbird.requests.labels import LabelRequest
 from bowerbird.requests.limits import PICKED_LABELS_MAX
 from bowerbird.web.labels.pages import PATH
-from bowerbird.web.labels.suggested import suggested
-from bowerbird.web.labels.words import in_words, name_problem
+from bowerbird.web.labels.words import in_words, name_problem, suggested
 from bowerbird.web.library import post_parts
 from bowerbird.web.library.addresses import LIBRARY
 from bowerbird.web.visits.pages import VisitPages

@@ -18,8 +18,7 @@ from bowerbird.requests.bookmarks import FlagsRequest, SimilarQuery
 from bowerbird.requests.limits import HIGHLIGHT_QUOTE_MAX, NOTE_MAX
 from bowerbird.web.account.reading import reading_form
 from bowerbird.web.bulk.pages import BulkPages
-from bowerbird.web.labels.suggested import suggested
-from bowerbird.web.labels.words import name_problem
+from bowerbird.web.labels.words import name_problem, suggested
 from bowerbird.web.library import post_parts
 from bowerbird.web.library.addresses import LIBRARY, of_post, returning
 from bowerbird.web.library.changes import UNDO
