@@ -68,7 +68,7 @@ class Page(Struct, frozen=True):
 
 
 class Print(NamedTuple):
-    """What shows whether a bookmark is a copy (model/traits.py), and its place in the order."""
+    """What shows whether a post is a copy (model/traits.py), and its place in the order."""
 
     number: int
     sort_index: int
