@@ -71,81 +71,49 @@ class AccountExportStore:
         return await self._database.slow_rows(self._sql[name], values)
 
 
-_FIRST: Final = (
-    "delete_keys",
-    "delete_devices",
-    "delete_connections",
-    "delete_webhooks",
-    "delete_sessions",
-    "delete_passkeys",
-    "delete_identities",
-    "delete_links",
-    "delete_shares",
-    "delete_activity",
-    "delete_calls",
-    "delete_daily_uses",
-    "delete_version_uses",
-    "delete_sunset_notices",
-    "delete_digest_preference",
-    "delete_media_account",
-    "delete_library",
+# What lets somebody use the account, and what others see of it.
+_ACCESS: Final = (
+    *("api_key", "device", "source_connection", "webhook", "web_session", "passkey"),
+    *("provider_identity", "one_time_link", "share", "activity", "api_call", "daily_use"),
+    *("version_use", "sunset_notice", "digest_preference", "media_account", "library"),
 )
 # On SQLite these tables are keyed by place, which needs the account's local number.
 _PLACED: Final = ("delete_words", "delete_contents")
 _BOOKMARKS: Final = (*_PLACED, "delete_vectors", "delete_attachments", "delete_bookmarks")
-_OTHERS: Final = (
-    *("some_trash", "some_answers", "some_jobs", "some_digests", "some_labels"),
-    *("some_deletions", "some_changes", "some_runs", "some_created_labels"),
-    *("some_pages", "some_ingest_runs", "some_kept_pages", "some_source_posts"),
-    *("some_source_folders", "some_file_imports", "some_replaced", "some_unindexed"),
-    *("some_word_counts", "some_word_changes", "some_vector_parts"),
-    *("some_bulk_changes", "some_bulk_parts", "some_bulk_posts"),
-    *("some_bare_links", "some_events", "some_deliveries"),
-    *("some_media_links", "some_media_posts", "some_media_sources", "some_media_files"),
-)
-# Includes _FIRST again: a server may have written calls that it had counted in memory.
-_LAST: Final = (
-    *_BOOKMARKS,
-    "delete_trash",
-    "delete_answers",
-    "delete_jobs",
-    "delete_views",
-    "delete_deleted_views",
-    "delete_rules",
-    "delete_rule_state",
-    "delete_rule_log",
-    "delete_digests",
-    "delete_labels",
-    "delete_pages",
-    "delete_ingest_runs",
-    "delete_kept_pages",
-    "delete_source_posts",
-    "delete_source_folders",
-    "delete_file_imports",
-    "delete_deletions",
-    "delete_changes",
-    "delete_runs",
-    "delete_created_labels",
-    "delete_replaced",
-    "delete_unindexed",
-    "delete_word_counts",
-    "delete_word_changes",
-    "delete_bulk_changes",
-    "delete_bulk_parts",
-    "delete_bulk_posts",
-    "delete_vector_parts",
-    "delete_vector_stores",
-    "delete_bare_links",
-    "delete_events",
-    "delete_deliveries",
-    "delete_media_links",
-    "delete_media_posts",
-    "delete_media_sources",
-    "delete_media_files",
-    *_FIRST,
-    "give_back_local_number",
-    "delete_person",
-)
+# Tables whose rows are removed some at a time, in the order of these columns.
+_LARGE: Final = {
+    "trash": "post_id",
+    "idempotency": "idempotency_key",
+    "job": "job_id",
+    "digest": "kind, first_day",
+    "label": "label_id",
+    "deletion": "post_id",
+    "import_change": "run, number",
+    "import_run": "number",
+    "import_label": "run, label_id",
+    "ingest_page": "run_id, seq",
+    "ingest_run": "run_id",
+    "kept_page": "kept_id",
+    "source_post": "source, source_user_id, post_id",
+    "source_folder": "folder_id",
+    "file_import": "job_id",
+    "replaced_annotation": "post_id, annotation_id",
+    "unindexed_note": "number",
+    "word_count": "word",
+    "word_change": "number",
+    "vector_part": "number",
+    "bulk_change": "number",
+    "bulk_part": "change, part",
+    "bulk_post": "change, post_id, field",
+    "bare_link": "post_id",
+    "library_event": "last",
+    "webhook_delivery": "webhook_id, message_id",
+    "media_link": "post_id, url_key",
+    "media_post": "post_id",
+    "media_source": "url_key",
+    "media_file": "media_id",
+}
+_SMALL: Final = ("smart_view", "deleted_view", "rule", "rule_state", "rule_log", "vector_store")
 
 
 class Losses(Struct, frozen=True):
@@ -160,7 +128,6 @@ class AccountRemoval:
     def __init__(self, database: Database, account_id: int) -> None:
         self._database = database
         self._sql = database.queries("account_removal")
-        self._some = database.queries("account_row_removal")
         self._account_id = account_id
 
     async def count(self) -> int:
@@ -183,8 +150,8 @@ class AccountRemoval:
 
     async def hide_within(self, transaction: Transaction) -> None:
         """From then on nobody can use the account, and nothing shows that it exists."""
-        values = {"account_id": self._account_id}
-        await self._run(transaction, (*_FIRST, "release_ownership"), values)
+        await self._empty(transaction, _ACCESS)
+        await transaction.run(self._sql["release_ownership"], {"account_id": self._account_id})
 
     async def remove_bookmarks(self, limit: int) -> int:
         """Removes up to `limit` bookmarks; returns the number of removed ones."""
@@ -202,14 +169,25 @@ class AccountRemoval:
         """Removes up to `limit` rows of each other large table; False if none were left."""
 
         async def work(transaction: Transaction) -> bool:
-            values = {"account_id": self._account_id, "limit": limit}
-            return any([await transaction.rows(self._some[name], values) for name in _OTHERS])
+            # The words are many and short, the parts of vectors few and large.
+            limits = {"word_count": 20 * limit, "vector_part": 1 + limit // 50}
+            removed = False
+            for table, key in _LARGE.items():
+                sql = self._sql["some_rows"].format(table=table, key=key)
+                values = {"account_id": self._account_id, "limit": limits.get(table, limit)}
+                removed |= bool(await transaction.rows(sql, values))
+            return removed
 
         return await self._database.write(work)
 
     async def finish(self) -> None:
         async def work(transaction: Transaction) -> None:
-            await self._remove(transaction, _LAST, LAST_NUMBER)
+            await self._remove(transaction, _BOOKMARKS, LAST_NUMBER)
+            # _ACCESS again: a server may have written calls that it had counted in memory.
+            await self._empty(transaction, (*_LARGE, *_SMALL, *_ACCESS))
+            values = {"account_id": self._account_id}
+            await transaction.run(self._sql["give_back_local_number"], values)
+            await self._empty(transaction, ("person",))
 
         await self._database.write(work)
 
@@ -244,10 +222,10 @@ class AccountRemoval:
         else:
             # Their places are unknown without the local number; `check` finds and removes them.
             names = tuple(name for name in names if name not in _PLACED)
-        await self._run(transaction, names, values)
-
-    async def _run(
-        self, transaction: Transaction, names: tuple[str, ...], values: dict[str, Any]
-    ) -> None:
         for name in names:
             await transaction.run(self._sql[name], values)
+
+    async def _empty(self, transaction: Transaction, tables: Sequence[str]) -> None:
+        for table in tables:
+            sql = self._sql["all_rows"].format(table=table)
+            await transaction.run(sql, {"account_id": self._account_id})
