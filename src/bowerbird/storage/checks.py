@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from bowerbird.model.accounts import Account
 from bowerbird.model.instants import UNKNOWN
+from bowerbird.storage.accounts.account_removal import PRIMARY_KEYS
 from bowerbird.storage.database import Database, Row, Transaction, Values, place_of, place_values
 from bowerbird.storage.sqlite.database import FILE_NAME, connect
 
@@ -20,58 +21,6 @@ Rows = Callable[[str, Values], Awaitable[Sequence[Row]]]
 """Runs a query, in a transaction or outside of any."""
 
 ORPHANS: Final = ("attachments", "contents", "words", "vectors")
-# Tables with an account_id column, and their primary keys.
-_PRIMARY_KEYS: Final = {
-    "bookmark": "account_id, number",
-    "label": "account_id, label_id",
-    "bookmark_label": "account_id, label_id, number",
-    "api_key": "account_id, key_hash",
-    "api_call": "account_id, month",
-    "device": "account_id, token_hash",
-    "source_connection": "account_id, connection_id",
-    "ingest_run": "account_id, run_id",
-    "ingest_page": "account_id, run_id, seq",
-    "kept_page": "account_id, kept_id",
-    "source_post": "account_id, source, source_user_id, post_id",
-    "source_folder": "account_id, folder_id",
-    "file_import": "account_id, job_id",
-    "idempotency": "account_id, idempotency_key",
-    "daily_use": "account_id, resource",
-    "trash": "account_id, post_id",
-    "deletion": "account_id, post_id",
-    "import_run": "account_id, number",
-    "import_change": "account_id, run, number",
-    "import_label": "account_id, run, label_id",
-    "unindexed_note": "account_id, number",
-    "replaced_annotation": "account_id, post_id, annotation_id",
-    "word_count": "account_id, word",
-    "word_change": "account_id, number",
-    "bulk_change": "account_id, number",
-    "bulk_part": "account_id, change, part",
-    "bulk_post": "account_id, change, post_id, field",
-    "bare_link": "account_id, post_id",
-    "library_event": "account_id, last",
-    "webhook": "account_id, webhook_id",
-    "webhook_delivery": "account_id, webhook_id, message_id",
-    "media_account": "account_id",
-    "media_post": "account_id, post_id",
-    "media_link": "account_id, post_id, url_key",
-    "media_source": "account_id, url_key",
-    "media_file": "account_id, media_id",
-    "smart_view": "account_id, slug",
-    "deleted_view": "account_id, slug",
-    "rule": "account_id, rule_id",
-    "rule_state": "account_id",
-    "rule_log": "account_id, number",
-    "vector": "account_id, number, model",
-    "vector_part": "account_id, model, written, number",
-    "vector_store": "account_id, model",
-    "version_use": "account_id, version",
-    "sunset_notice": "account_id, version",
-    "job": "account_id, job_id",
-    "digest": "account_id, kind, first_day",
-    "digest_preference": "account_id",
-}
 _COLUMNS: Final = (
     *("number", "post_id", "sort_index", "is_read", "is_archived", "imported_at"),
     *("bookmarked_at", "posted_at", "media", "author_key", "author_name_key", "title_key"),
@@ -251,7 +200,7 @@ class CheckStore:
         count, deletion = self._sql["leftovers"], self._sql["delete_leftovers"]
         tables = [
             (table, count.format(table=table), deletion.format(table=table, key=key))
-            for table, key in _PRIMARY_KEYS.items()
+            for table, key in PRIMARY_KEYS.items()
         ]
         # On SQLite these tables have no account_id.
         others = [

@@ -80,40 +80,67 @@ _ACCESS: Final = (
 # On SQLite these tables are keyed by place, which needs the account's local number.
 _PLACED: Final = ("delete_words", "delete_contents")
 _BOOKMARKS: Final = (*_PLACED, "delete_vectors", "delete_attachments", "delete_bookmarks")
-# Tables whose rows are removed some at a time, in the order of these columns.
-_LARGE: Final = {
-    "trash": "post_id",
-    "idempotency": "idempotency_key",
-    "job": "job_id",
-    "digest": "kind, first_day",
-    "label": "label_id",
-    "deletion": "post_id",
-    "import_change": "run, number",
-    "import_run": "number",
-    "import_label": "run, label_id",
-    "ingest_page": "run_id, seq",
-    "ingest_run": "run_id",
-    "kept_page": "kept_id",
-    "source_post": "source, source_user_id, post_id",
-    "source_folder": "folder_id",
-    "file_import": "job_id",
-    "replaced_annotation": "post_id, annotation_id",
-    "unindexed_note": "number",
-    "word_count": "word",
-    "word_change": "number",
-    "vector_part": "number",
-    "bulk_change": "number",
-    "bulk_part": "change, part",
-    "bulk_post": "change, post_id, field",
-    "bare_link": "post_id",
-    "library_event": "last",
-    "webhook_delivery": "webhook_id, message_id",
-    "media_link": "post_id, url_key",
-    "media_post": "post_id",
-    "media_source": "url_key",
-    "media_file": "media_id",
+# Tables with an account_id column, and their primary keys.
+PRIMARY_KEYS: Final = {
+    "bookmark": "account_id, number",
+    "label": "account_id, label_id",
+    "bookmark_label": "account_id, label_id, number",
+    "api_key": "account_id, key_hash",
+    "api_call": "account_id, month",
+    "device": "account_id, token_hash",
+    "source_connection": "account_id, connection_id",
+    "ingest_run": "account_id, run_id",
+    "ingest_page": "account_id, run_id, seq",
+    "kept_page": "account_id, kept_id",
+    "source_post": "account_id, source, source_user_id, post_id",
+    "source_folder": "account_id, folder_id",
+    "file_import": "account_id, job_id",
+    "idempotency": "account_id, idempotency_key",
+    "daily_use": "account_id, resource",
+    "trash": "account_id, post_id",
+    "deletion": "account_id, post_id",
+    "import_run": "account_id, number",
+    "import_change": "account_id, run, number",
+    "import_label": "account_id, run, label_id",
+    "unindexed_note": "account_id, number",
+    "replaced_annotation": "account_id, post_id, annotation_id",
+    "word_count": "account_id, word",
+    "word_change": "account_id, number",
+    "bulk_change": "account_id, number",
+    "bulk_part": "account_id, change, part",
+    "bulk_post": "account_id, change, post_id, field",
+    "bare_link": "account_id, post_id",
+    "library_event": "account_id, last",
+    "webhook": "account_id, webhook_id",
+    "webhook_delivery": "account_id, webhook_id, message_id",
+    "media_account": "account_id",
+    "media_post": "account_id, post_id",
+    "media_link": "account_id, post_id, url_key",
+    "media_source": "account_id, url_key",
+    "media_file": "account_id, media_id",
+    "smart_view": "account_id, slug",
+    "deleted_view": "account_id, slug",
+    "rule": "account_id, rule_id",
+    "rule_state": "account_id",
+    "rule_log": "account_id, number",
+    "vector": "account_id, number, model",
+    "vector_part": "account_id, model, written, number",
+    "vector_store": "account_id, model",
+    "version_use": "account_id, version",
+    "sunset_notice": "account_id, version",
+    "job": "account_id, job_id",
+    "digest": "account_id, kind, first_day",
+    "digest_preference": "account_id",
 }
-_SMALL: Final = ("smart_view", "deleted_view", "rule", "rule_state", "rule_log", "vector_store")
+# Their rows are removed some at a time.
+_LARGE: Final = (
+    *("trash", "idempotency", "job", "digest", "label", "deletion"),
+    *("import_change", "import_run", "import_label", "ingest_page", "ingest_run", "kept_page"),
+    *("source_post", "source_folder", "file_import", "replaced_annotation", "unindexed_note"),
+    *("word_count", "word_change", "vector_part", "bulk_change", "bulk_part", "bulk_post"),
+    *("bare_link", "library_event", "webhook_delivery"),
+    *("media_link", "media_post", "media_source", "media_file"),
+)
 
 
 class Losses(Struct, frozen=True):
@@ -172,8 +199,8 @@ class AccountRemoval:
             # The words are many and short, the parts of vectors few and large.
             limits = {"word_count": 20 * limit, "vector_part": 1 + limit // 50}
             removed = False
-            for table, key in _LARGE.items():
-                sql = self._sql["some_rows"].format(table=table, key=key)
+            for table in _LARGE:
+                sql = self._sql["some_rows"].format(table=table, key=PRIMARY_KEYS[table])
                 values = {"account_id": self._account_id, "limit": limits.get(table, limit)}
                 removed |= bool(await transaction.rows(sql, values))
             return removed
@@ -184,7 +211,7 @@ class AccountRemoval:
         async def work(transaction: Transaction) -> None:
             await self._remove(transaction, _BOOKMARKS, LAST_NUMBER)
             # _ACCESS again: a server may have written calls that it had counted in memory.
-            await self._empty(transaction, (*_LARGE, *_SMALL, *_ACCESS))
+            await self._empty(transaction, (*PRIMARY_KEYS, *_ACCESS))
             values = {"account_id": self._account_id}
             await transaction.run(self._sql["give_back_local_number"], values)
             await self._empty(transaction, ("person",))

@@ -42,7 +42,7 @@ DELETE FROM {table}
  WHERE account_id = :account_id
 
 -- name: some_rows
--- In the order of the key of a table.
+-- In the order of the primary key.
 DELETE FROM {table}
  WHERE account_id = :account_id
    AND ({key}) IN (SELECT {key}
