@@ -17,7 +17,7 @@ from bowerbird.jobs.worker import JobWatch, Worker
 from bowerbird.library.access.call_allowance import CallCounter
 from bowerbird.library.accounts.uses import KeyUse, Uses, VersionUse
 from bowerbird.library.ingest.files import FileJobs
-from bowerbird.library.links.previews import Previews
+from bowerbird.library.links.reading import Previews
 from bowerbird.library.sign_in.mailed_links import MailedLinks
 from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.openapi import ingest_specification, sandbox_routes, specification
