@@ -249,6 +249,9 @@ def _routes(services: Services, answers: AnswerCache) -> list[ApiRoute]:
         *import_routes.routes(services.imports),
         *import_routes.write_routes(services.imports, writes),
         *webhook_routes.routes(services.webhooks, answers),
+        *import_routes.label_routes(
+            services.import_labels, services.bulk.changes, writes, services.wake_worker
+        ),
         *webhook_routes.write_routes(services.webhooks, writes),
         *webhook_routes.sending_routes(services.webhooks, writes),
     ]

@@ -31,6 +31,7 @@ from bowerbird.library.imports.saving import Saving
 from bowerbird.library.ingest.files import CheckedFiles, CheckedImports, FileJobs
 from bowerbird.library.ingest.kept_pages import KeptPages
 from bowerbird.library.ingest.rates import Rates
+from bowerbird.library.labels.import_labels import ImportLabels
 from bowerbird.library.labels.labels import Labels
 from bowerbird.library.labels.suggestions import LabelSuggestions
 from bowerbird.library.links.reading import LinkReading
@@ -117,8 +118,8 @@ class Services:
         # Ways in and out
         self.saving = Saving(database, clock)
         self.imports = ImportRuns(database, clock)
-        self.file_jobs = FileJobs(database, clock)
-        self.rates = Rates(clock)
+        self.import_labels = ImportLabels(database, self.imports, self.suggestions, meaning)
+        self.file_jobs, self.rates = FileJobs(database, clock), Rates(clock)
         self.checked_files = CheckedFiles(files, clock)
         self.checked_imports = CheckedImports(
             self.file_jobs, self.uploads, self.checked_files, self.rates

@@ -60,6 +60,8 @@ ASKED: Final[dict[tuple[str, str], list[tuple[str, Any]]]] = {
     ("get", "/v1/bookmarks/{post_id}/similar"): [("", None), ("?limit=5", None)],
     ("get", "/v1/bookmarks/{post_id}/suggested_labels"): [("", None)],
     ("delete", "/v1/bookmarks/{post_id}/suggested_labels/{label_id}"): [("", None)],
+    ("get", "/v1/imports/{run_id}/suggested_labels"): [("", None)],
+    ("post", "/v1/imports/{run_id}/suggested_labels/apply"): [("", {})],
     ("patch", "/v1/bookmarks/{post_id}"): [
         ("", {"is_read": True, "is_archived": True}),
         ("", {"note": "mine"}),

@@ -256,6 +256,8 @@ STEPS: Final[list[tuple[str, str, Any]]] = [
     # Requested after an import of two posts.
     ("listImports", "/v1/imports", None),
     ("getImport", "/v1/imports/{run_id}", None),
+    ("listImportLabels", "/v1/imports/{run_id}/suggested_labels", None),
+    ("applyImportLabels", "/v1/imports/{run_id}/suggested_labels/apply", {"expected_count": 0}),
     ("undoImport", "/v1/imports/{run_id}/undo", None),
     # Requested after more posts were saved than one transaction deletes.
     ("changeBookmarks", "/v1/bookmarks/changes", LARGE_CHANGE),

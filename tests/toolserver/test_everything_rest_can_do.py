@@ -71,6 +71,9 @@ TOOL_OF = {
     "getRule": "list_rules",
     "createRule": "create_rule",
     "listRules": "list_rules",
+    # 100 posts in a call each.
+    "listImportLabels": "suggest_labels",
+    "applyImportLabels": "batch_label",
 }
 
 

@@ -235,6 +235,8 @@ async def _transfers(album: Album, house: House, owner: Visitor) -> None:
     await house.service.file_imports.finished()
     album["import_check"] = check = await owner.open(started.headers["location"])
     album["import_done"] = await brought_in(house, owner, check)
+    found = re.findall(r'href="(/import/labels/[0-9a-z]+)"', album["import_done"].text)
+    album["import_labels"] = await owner.open(found[0])
     album["import_check-imported"] = await owner.open(started.headers["location"])
     album["import_check-known"] = await checked(house, owner, rows, "raindrop.csv")
     first = await checked(house, owner, posts("31"), f"{HOSTILE}.json")

@@ -145,6 +145,24 @@ class MergeRequest(Struct, frozen=True, forbid_unknown_fields=True):
     ]
 
 
+class ImportLabelling(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """POST /imports/{run_id}/suggested_labels/apply."""
+
+    label_ids: Annotated[
+        Annotated[
+            list[Annotated[str, Meta(max_length=limits.LABEL_ID_MAX)]],
+            Meta(min_length=1, max_length=limits.SUGGESTED_LABELS_MAX),
+        ]
+        | None,
+        about("Only these of the labels that fit; null for all of them.", ["1"]),
+    ] = None
+    expected_count: ExpectedCount = None
+
+    def __post_init__(self) -> None:
+        if self.label_ids is not None:
+            unique(self, "label_ids")
+
+
 def check_posts(operations: Sequence[LabelOperation | InvalidOperation]) -> None:
     """Bounds the posts of a batch. A post counts once per operation that names it."""
     valid = [one for one in operations if isinstance(one, LabelOperation)]

@@ -25,6 +25,8 @@ TOOL_FULL_POSTS_MAX: Final = 20
 # Of one call of a tool, known or not.
 ARGUMENTS_MAX: Final = 100
 OPERATIONS_MAX: Final = 50
+# Labels that suggestions choose among.
+SUGGESTED_LABELS_MAX: Final = 1_000
 # The posts of all operations of a batch together.
 BATCH_POSTS_MAX: Final = 5_000
 # The stored posts of one transaction that changes their labels, which writes them again. A job

@@ -1,12 +1,21 @@
 """/v1/imports: the runs of imports, and undoing one."""
 
+from collections.abc import Callable
 from typing import Final
 
-from bowerbird.errors import Code
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.access import plans
+from bowerbird.library.bulk.changes import BulkChanges, NewChange
+from bowerbird.library.bulk.requests import BulkChange
+from bowerbird.library.bulk.requests import shown as change_shown
 from bowerbird.library.imports.runs import ImportRuns, Run
 from bowerbird.library.imports.undoing import UndoOutcome
+from bowerbird.library.labels.import_labels import ImportLabels, LabelsOfImport
 from bowerbird.requests.ingest import ImportsQuery
+from bowerbird.requests.labels import ImportLabelling
 from bowerbird.requests.limits import PAGE_DEFAULT
+from bowerbird.rest import bulk
+from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
 from bowerbird.wire.responses.envelope import ImportListMeta, QueryMeta
 from bowerbird.wire.responses.replies import Reply
@@ -43,7 +52,29 @@ UNDO: Final = Operation(
     data=UndoOutcome,
     refusals=(Code.NOT_FOUND,),
 )
-OPERATIONS: Final = (LIST, GET, UNDO)
+LABELS: Final = Operation(
+    method="GET",
+    path="/v1/imports/{run_id}/suggested_labels",
+    name="listImportLabels",
+    summary="Find the best label for each post of an import that has none: how many posts each "
+    "label clearly fits.",
+    data=LabelsOfImport,
+    meta=QueryMeta,
+    is_tagged=False,
+    refusals=(Code.NOT_FOUND, Code.SUBSCRIPTION_REQUIRED),
+)
+APPLY: Final = Operation(
+    method="POST",
+    path="/v1/imports/{run_id}/suggested_labels/apply",
+    name="applyImportLabels",
+    summary="Give the posts of an import the labels that clearly fit, as one change with undo.",
+    data=BulkChange,
+    body=ImportLabelling,
+    statuses=bulk.CREATE.statuses,
+    headers=bulk.CREATE.headers,
+    refusals=(Code.NOT_FOUND, Code.COUNT_MISMATCH, Code.SUBSCRIPTION_REQUIRED),
+)
+OPERATIONS: Final = (LIST, GET, UNDO, LABELS, APPLY)
 
 
 def routes(imports: ImportRuns) -> list[ApiRoute]:
@@ -62,6 +93,39 @@ def routes(imports: ImportRuns) -> list[ApiRoute]:
         return done(await imports.get(call.account, call.path_params["run_id"]))
 
     return [LIST.served_by(list_imports), GET.served_by(get_import)]
+
+
+def label_routes(
+    labels: ImportLabels, changes: BulkChanges, writes: Writes, wake: Callable[[], None]
+) -> list[ApiRoute]:
+    """`wake` is called once a change is committed, for a worker in the same process."""
+
+    async def look(call: Call) -> Reply:
+        return done(await labels.of_run(call.account, call.path_params["run_id"]))
+
+    async def apply(call: Call) -> Reply:
+        prepared: list[NewChange | Refusal] = []
+
+        async def prepare(call: Call, request: ImportLabelling) -> None:
+            run_id = call.path_params["run_id"]
+            try:
+                prepared.append(await labels.change(call.account, run_id, request))
+            except Refusal as refused:
+                # Raised in the transaction, where it is stored under the key of the request.
+                prepared.append(refused)
+
+        async def effect(transaction: Transaction, call: Call, _: ImportLabelling) -> Reply:
+            if isinstance(change := prepared[0], Refusal):
+                raise change
+            started = change_shown(await changes.start(transaction, call.account, change))
+            return bulk.located(started, done(started))
+
+        gate = plans.check_writes
+        answer = await writes.handler_of(ImportLabelling, effect, gate, prepare=prepare)(call)
+        wake()
+        return answer
+
+    return [LABELS.served_by(look), APPLY.served_by(apply)]
 
 
 def write_routes(imports: ImportRuns, writes: Writes) -> list[ApiRoute]:

@@ -10,7 +10,7 @@ from bowerbird.storage.libraries import LockedLibrary
 from bowerbird.storage.shares import ShareStore
 
 # About 200 labels of a bookmark.
-_REFUSED_CHARACTERS: Final = 1_000
+REFUSED_CHARACTERS: Final = 1_000
 
 
 class LabelStore:
@@ -138,7 +138,7 @@ class LabelStore:
             "account_id": library.account_id,
             "numbers": self._database.number_list(numbers),
             "mark": f",{label_id},",
-            "most": _REFUSED_CHARACTERS,
+            "most": REFUSED_CHARACTERS,
         }
         return bool(await transaction.rows(self._sql["refuse"], values))
 

@@ -20,6 +20,7 @@ from bowerbird.web.connect.pages import ConnectPage
 from bowerbird.web.digests import DigestPages
 from bowerbird.web.imports import files as import_file_pages
 from bowerbird.web.imports import pages as import_pages
+from bowerbird.web.imports.labelling import ImportLabelPages
 from bowerbird.web.labels.pages import LabelPages
 from bowerbird.web.labels.picking import LabelPicking
 from bowerbird.web.library.changes import ChangePages
@@ -93,6 +94,7 @@ def visits(
             *operator_pages.routes(services, pages, deprecations),
             *import_pages.routes(services, pages),
             *import_file_pages.routes(services, pages),
+            *ImportLabelPages(services, library.many, pages).routes(),
             *SourcePages(services, sign_in.limits, pages).routes(),
             *SharingPages(services, pages).routes(),
             *WebhookPages(services, pages).routes(),

@@ -56,6 +56,8 @@ class NewChange(Struct, frozen=True):
     parts: Sequence[bytes]
     matched: int
     label_name: str | None = None
+    # Of a batch: its labels. Each post is `post:label`, with the id of the label that it gets.
+    labels: Sequence[ChangedLabel] = ()
 
 
 def packed_parts(post_ids: Sequence[str]) -> list[bytes]:
@@ -107,6 +109,9 @@ class BulkChanges:
             plans.check_writes(account)
             label = await self._named(transaction, account, change)
         row = self._new(number, change.action, label, change.matched)
+        if change.labels:
+            plans.check_writes(account)
+            row = msgspec.structs.replace(row, labels=change.labels)
         await self._store.insert(transaction, account.account_id, row)
         await self._store.add_parts(transaction, account.account_id, number, change.parts)
         if change.action is BulkAction.TRASH and change.matched:

@@ -36,7 +36,7 @@ from bowerbird.storage.libraries import LibraryStore
 
 _EVERYTHING: Final = BookmarkFilter(unread_only=False, hide_archived=False)
 _EXAMPLES: Final = 5
-_TEXT_CHARACTERS: Final = 140
+EXAMPLE_CHARACTERS: Final = 140
 _READ_TOGETHER: Final = 200
 _raws: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
 _bookmarks: Final = msgspec.json.Decoder(list[Bookmark]).decode
@@ -148,7 +148,10 @@ class BulkSelection:
         why = reasons.whys([bytes(one) for one in _raws(found_posts)], chosen.words)
         return [
             Example(
-                one.post_id, one.author_username, one.tweet_details.text[:_TEXT_CHARACTERS], reason
+                one.post_id,
+                one.author_username,
+                one.tweet_details.text[:EXAMPLE_CHARACTERS],
+                reason,
             )
             for one, reason in zip(_bookmarks(found_posts), why, strict=True)
         ]

@@ -27,6 +27,7 @@ from bowerbird.model.bulk import (
 )
 from bowerbird.model.labels import Label
 from bowerbird.requests import limits
+from bowerbird.storage.bookmarks.changeset import EditablePost
 from bowerbird.storage.bookmarks.trash import TrashStore
 from bowerbird.storage.bulk import BulkStore, unpacked
 from bowerbird.storage.database import Database, Transaction
@@ -60,7 +61,7 @@ class BulkTurns:
 
     async def take(self, transaction: Transaction, account: Account, row: BulkRow) -> BulkRow:
         """Takes the next turn of a change that is working. No label may be being renamed."""
-        label_ids = [] if row.label is None else [str(row.label.label_id)]
+        label_ids = [str(one.label_id) for one in row.labels]
         names = [row.label.name] if row.label is not None and row.label.is_ending else []
         if row.label is not None and row.label.into_id is not None:
             label_ids.append(str(row.label.into_id))
@@ -95,9 +96,11 @@ class BulkTurns:
         found = await self._store.first_part(transaction, account.account_id, row.number)
         if found is None:
             return _Turn(0, (), is_last=True)
-        part, post_ids = found
+        part, items = found
+        # Of a batch, each has the id of its label too.
+        post_ids = [item.partition(":")[0] for item in items]
         count = await self._fitting(transaction, account, changeset, row.action, post_ids)
-        chosen, left = post_ids[:count], post_ids[count:]
+        chosen, left = items[:count], items[count:]
         changed = await self._change(transaction, account, changeset, row, chosen)
         await self._store.shorten_part(transaction, account.account_id, row.number, part, left)
         is_last = not left and not await self._store.first_part(
@@ -129,8 +132,10 @@ class BulkTurns:
         account: Account,
         changeset: Changeset,
         row: BulkRow,
-        post_ids: Sequence[str],
+        items: Sequence[str],
     ) -> Sequence[Changed]:
+        label_ids = {one: label_id for one, _, label_id in (item.partition(":") for item in items)}
+        post_ids = list(label_ids)
         if row.action is BulkAction.RESTORE:
             taken = await self._batches.take(transaction, account, post_ids)
             return [
@@ -145,13 +150,8 @@ class BulkTurns:
             for post in posts:
                 changeset.set_flags(post, **_FLAGS[row.action])
         else:
-            label = _label_of(changeset, row)
-            for post in posts if label is not None else ():
-                assert label is not None
-                if row.action is BulkAction.REMOVE_LABEL:
-                    changeset.detach(post, label)
-                elif len(post.tags) < limits.POST_LABELS_MAX:
-                    changeset.attach(post, label)
+            for post in posts:
+                _label(changeset, row, post, label_ids[post.post_id])
         return changeset.changed
 
     async def _with_label(self, changeset: Changeset, row: BulkRow) -> BulkRow:
@@ -208,6 +208,19 @@ def fitting(action: BulkAction, sizes: Sequence[int]) -> int:
     """How many posts of these sizes one turn can change, in this order."""
     most_bytes = TRASHED_BYTES_PER_TURN if action in MOVES else turns.BYTES_PER_TURN
     return turns.fitting(sizes, per_turn(action), most_bytes)
+
+
+def _label(changeset: Changeset, row: BulkRow, post: EditablePost, label_id: str) -> None:
+    """`label_id`: of a batch."""
+    is_batch = row.action is BulkAction.LABEL_BATCH
+    label = changeset.label_of_id(label_id) if is_batch else _label_of(changeset, row)
+    if label is None:
+        # Another request has deleted it between two turns.
+        return
+    if row.action is BulkAction.REMOVE_LABEL:
+        changeset.detach(post, label)
+    elif len(post.tags) < limits.POST_LABELS_MAX:
+        changeset.attach(post, label)
 
 
 def _label_of(changeset: Changeset, row: BulkRow) -> Label | None:

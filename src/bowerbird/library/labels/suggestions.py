@@ -20,6 +20,7 @@ from bowerbird.library.bookmarks.writing.changeset import Changesets
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import name_key
+from bowerbird.requests.limits import SUGGESTED_LABELS_MAX
 from bowerbird.search.words.tokens import words
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
@@ -33,7 +34,7 @@ MOST: Final = 3
 # Labels of the newest posts vote, which bounds the work in a large library.
 PAIRS: Final = 20_000
 # Of an account with more labels, the most used ones are suggested.
-LABELS: Final = 1_000
+LABELS: Final = SUGGESTED_LABELS_MAX
 # Of each post; few words decide.
 _CHARACTERS: Final = 4_000
 # Below it, a label is not suggested.

@@ -156,10 +156,11 @@ class _FileSteps:
         )
 
     def _undo(self, visit: Visit, job: FileImport) -> dict[str, Any]:
-        report = report_of(job)
+        report, is_free = report_of(job), visit.signed_in.account.is_free
         return {
             "run": report.run_id,
             "posts": rows.posts_of(report.run_id),
+            "labels": "" if is_free else f"{PATH}/labels/{report.run_id}",
             "until": rows.day(report.undo_until, visit.times),
         }
 
