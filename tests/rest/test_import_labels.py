@@ -142,7 +142,8 @@ async def test_an_import_that_is_not_there_and_bad_fields_are_refused(
         assert writing.refused(answer) == (404, "NOT_FOUND")
     run_id = await _imported(alice)
     path = f"/v1/imports/{run_id}/suggested_labels/apply"
-    for body in ({"label_ids": []}, {"label_ids": [1]}):
+    bad: list[dict[str, Any]] = [{"label_ids": []}, {"label_ids": [1]}]
+    for body in bad:
         answer = await writing.send(alice, "POST", path, body)
         assert writing.refused(answer) == (400, "INVALID_REQUEST")
     own = await run(free, found(post_id="1"))

@@ -26,7 +26,7 @@ async def _imported(house: House, plan: str = "pro") -> tuple[Reader, httpx.Resp
 
 
 def _path(page: httpx.Response) -> str:
-    return re.findall(r'href="(/import/labels/[0-9a-z]+)"', page.text)[0]
+    return str(re.findall(r'href="(/import/labels/[0-9a-z]+)"', page.text)[0])
 
 
 async def test_labels_that_fit_an_import_are_shown_added_and_undone(house: House) -> None:
