@@ -22,7 +22,7 @@ from tests.support.waiting import wait_until
 DEFAULT: Final = "f6cb5475"
 _SETTLED: Final = (
     "SELECT (SELECT count(*) FROM word_change)"
-    " + (SELECT count(*) FROM bookmark WHERE word_form < 2)"
+    " + (SELECT count(*) FROM bookmark WHERE word_form < 3)"
     " + (SELECT count(*) FROM job WHERE completed_at IS NULL AND kind = 'export')"
 )
 _SETTLE_S: Final = 900.0

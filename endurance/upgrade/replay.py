@@ -10,10 +10,10 @@ from endurance.upgrade.findings import Reader
 from endurance.upgrade.ledger import Write
 
 # Every column of a post, so that those of later steps are compared too. The numbers of posts and
-# labels depend on the order of the writes.
+# labels depend on the order of the writes, and `updated_at` on their time.
 _POSTS: Final = """
 SELECT b.post_id,
-       CAST(to_jsonb(b) - 'account_id' - 'number' AS text),
+       CAST(to_jsonb(b) - 'account_id' - 'number' - 'updated_at' AS text),
        CAST(to_jsonb(c) - 'account_id' - 'number' - 'tags' AS text),
        CAST(k.words AS text),
        (SELECT string_agg(l.name, ',' ORDER BY l.name)

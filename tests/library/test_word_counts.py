@@ -27,7 +27,7 @@ from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.files.files import Files
 from bowerbird.storage.libraries import LibraryStore
-from bowerbird.storage.word_counts import WordCounts
+from bowerbird.storage.word_counts import WordCounts, occurrences
 from tests.support import waiting
 from tests.support.imports import found
 from tests.support.models import ignore
@@ -262,6 +262,28 @@ async def test_counted_posts_of_the_previous_form_are_written_again_and_stay_cou
     assert await counts.stored(account) == before
     assert before == await indexed(alice.database, account, tmp_path)
     assert await Reindexing(alice.database, alice.clock).due_accounts(0, job_kind="reindex") == []
+
+
+async def test_what_a_node_of_an_earlier_release_counts_twice_is_counted_again(
+    alice: Member, tmp_path: Path
+) -> None:
+    await alice.save(post_id="1", text="bird")
+    await alice.save(post_id="2", text="nest")
+    account, counts = await alice.account(), WordCounts(alice.database)
+    await age_parts(alice.database, account)
+
+    async def count_again(transaction: Transaction) -> None:
+        library = await LibraryStore(alice.database).lock(transaction, alice.account_id)
+        assert library
+        await counts.add(transaction, library, occurrences(["bird"]))
+
+    # Such a node takes a post whose words this release has written for one without counts.
+    await alice.database.write(count_again)
+    assert await counts.total(account) == 3
+
+    await reindexed(alice)
+
+    assert await counts.stored(account) == await indexed(alice.database, account, tmp_path)
 
 
 async def test_a_post_that_cannot_be_read_keeps_its_words_and_does_not_stop_the_job(

@@ -4,6 +4,7 @@ The rendering is the truth about the post, the bookmark's columns about its posi
 and the attached labels about its tags. The upsert's own functions derive everything else.
 """
 
+import asyncio
 from collections import Counter
 from typing import Any, Final
 
@@ -11,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird.clock import month_of, system_clock
-from bowerbird.library.bookmarks.searching.counted_words import stored_words
+from bowerbird.library.bookmarks.searching.counted_words import stored_occurrences
 from bowerbird.library.bookmarks.writing.bookmark_row import row_of, words_of
 from bowerbird.model import bookmarks, traits
 from bowerbird.model.accounts import Account
@@ -26,7 +27,7 @@ from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.checks import StoredBookmark
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LibraryStore
-from bowerbird.storage.word_counts import WordCounts, occurrences
+from bowerbird.storage.word_counts import WordCounts
 
 # The content hash of lost content. No post has it, so the next import writes the post again.
 _LOST: Final = bytes(16)
@@ -200,7 +201,8 @@ class WordCountChecks:
         counts: Counter[str] = Counter()
         after = 0
         while page := await self._counts.counted_page(account, COUNTED_FORM, after, _PAGE):
-            counts.update(occurrences(stored_words(rendering) or "" for _, rendering in page))
+            renderings = [rendering for _, rendering in page]
+            counts.update(await asyncio.to_thread(stored_occurrences, renderings))
             after = page[-1][0]
         return dict(counts)
 

@@ -19,7 +19,7 @@ from bowerbird.library.bookmarks.post_documents import PostDocuments
 from bowerbird.library.bookmarks.searching.counted_words import CountedWords, stored_words
 from bowerbird.library.bookmarks.writing.annotation_changes import KEPT_DAYS
 from bowerbird.library.bookmarks.writing.bookmark_row import language_of, media_of
-from bowerbird.library.upkeep.comparisons import Comparison
+from bowerbird.library.upkeep.comparisons import Comparison, WordCountChecks
 from bowerbird.library.vectors.sweeps import StaleVectors, text_hash, text_of_rendering
 from bowerbird.model import events, json_depth, languages, traits
 from bowerbird.model.accounts import Account
@@ -281,6 +281,7 @@ class Reindexing:
         return await self._counts.due_accounts(after, _ACCOUNTS_PER_PAGE, job_kind=job_kind)
 
     async def run(self, account_id: int, progress: Progress) -> None:
+        has_old_posts = False
         while True:
             await self._complete_counts(account_id)
             account = await self._accounts.by_id(account_id, month_of(self._clock()))
@@ -289,9 +290,14 @@ class Reindexing:
             posts = await self._next(account)
             if not posts:
                 break
+            has_old_posts = True
             await self.write(account_id, posts)
             await progress(await self._counts.total(account), account.total)
             await asyncio.sleep(self._pause_s)
+        # While nodes are replaced, one of release 0.5.0 or before does not know that a post with
+        # words of this form is counted, and counts it again when it changes.
+        if has_old_posts and await self._counts.total(account) != account.total:
+            await WordCountChecks(self._database, fixes=True).account(account)
 
     async def _complete_counts(self, account_id: int) -> None:
         """Adds the changes that imports have left, each in a transaction of its own."""

@@ -38,8 +38,8 @@ class CountedWords:
             transaction, library, numbers, COUNTED_FORM
         )
         if sum(map(len, renderings)) <= _FEW_BYTES or not _is_on_event_loop():
-            return _occurrences(renderings)
-        return await asyncio.to_thread(_occurrences, renderings)
+            return stored_occurrences(renderings)
+        return await asyncio.to_thread(stored_occurrences, renderings)
 
 
 def _is_on_event_loop() -> bool:
@@ -51,7 +51,7 @@ def _is_on_event_loop() -> bool:
     return True
 
 
-def _occurrences(renderings: Sequence[bytes]) -> Counter[str]:
+def stored_occurrences(renderings: Sequence[bytes]) -> Counter[str]:
     return occurrences(stored_words(rendering) or "" for rendering in renderings)
 
 
