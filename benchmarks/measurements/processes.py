@@ -96,9 +96,13 @@ def measure(options: Options) -> Iterator[Row]:
 def cpu_seconds(process: int) -> float:
     """The CPU time of a process, of its children that ended, and of those that run."""
     folder = Path(f"/proc/{process}")
-    # The name of the program is in brackets and may contain spaces.
-    fields = (folder / "stat").read_text().rpartition(")")[2].split()
-    children = (folder / f"task/{process}/children").read_text().split()
+    try:
+        children = (folder / f"task/{process}/children").read_text().split()
+        # The name of the program is in brackets and may contain spaces.
+        fields = (folder / "stat").read_text().rpartition(")")[2].split()
+    except FileNotFoundError:
+        # A worker of PostgreSQL that ended meanwhile.
+        return 0.0
     return sum(map(int, fields[11:15])) / _TICKS + sum(map(cpu_seconds, map(int, children)))
 
 
