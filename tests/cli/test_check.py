@@ -120,8 +120,8 @@ DAMAGES = {
         "author_key of post 2: stored 'x', expected 'bower'"
     ),
     # With the bit of a post that was looked at.
-    "UPDATE bookmark SET media = 262145 WHERE {alice} AND number = 2": (
-        "media of post 2: stored '262145'"
+    "UPDATE bookmark SET media = 786433 WHERE {alice} AND number = 2": (
+        "media of post 2: stored '786433'"
     ),
     "UPDATE bookmark SET content_hash = {other_hash} WHERE {alice} AND number = 2": (
         "content_hash of post 2:"
@@ -186,8 +186,8 @@ def test_the_next_import_restores_lost_content(library: Library) -> None:
 def test_rows_of_no_account_are_removed(library: Library) -> None:
     library.sql("INSERT INTO api_call VALUES (77, 202601, 3)")
     library.sql(
-        "INSERT INTO label VALUES (77, 1, 'x', 'x', '{}', 0, 0, NULL, NULL), "
-        "(77, 2, 'y', 'y', '{}', 0, 0, NULL, NULL)"
+        "INSERT INTO label VALUES (77, 1, 'x', 'x', '{}', 0, 0, NULL, NULL, NULL), "
+        "(77, 2, 'y', 'y', '{}', 0, 0, NULL, NULL, NULL)"
     )
     library.sql(
         "INSERT INTO smart_view VALUES (77, 'v', 'V', '', '{}', 'null', '[]', 0, 0, 1, TRUE)"
@@ -208,7 +208,7 @@ def test_rows_of_no_account_are_removed(library: Library) -> None:
     library.add_jobs(77, "j")
     library.add_digests(77, 1)
     library.sql(
-        "INSERT INTO digest_preference VALUES (77, 'off', 'UTC', 8, FALSE, 0, 0, NULL, FALSE)"
+        "INSERT INTO digest_preference VALUES (77, 'off', 'UTC', 8, FALSE, 0, 0, NULL, FALSE, 0)"
     )
     found = library.run("check")
     assert found.code == 1

@@ -5,6 +5,8 @@ from typing import Any
 import httpx
 import pytest
 
+from bowerbird.library.upkeep.corrections import PostTraits
+from bowerbird.storage.database import Transaction
 from tests.rest.test_changes import library, since_now
 from tests.support import make, writing
 from tests.support.service import Member, Service
@@ -82,6 +84,75 @@ async def test_posts_with_the_same_links_or_text_are_groups(alice: Member, bob: 
     assert await groups(bob) == []
 
 
+def image(url: str) -> list[dict[str, Any]]:
+    return [{"type": "image", "url": url}]
+
+
+async def test_posts_with_the_same_pictures_are_groups(alice: Member) -> None:
+    nest = "https://pbs.twimg.com/media/Nest1"
+    bluesky = "https://cdn.bsky.app/img"
+    both = image(f"{nest}.jpg") + image("https://a.example/b.png")
+    still = [{"type": "video", "url": "https://v.example/1", "preview_image": f"{nest}.jpg"}]
+    card = [{"type": "link", "url": "https://c.example", "preview_image": f"{nest}.jpg"}]
+    pictures = {
+        "11": image(f"{nest}.jpg"),
+        "12": image(f"{nest}?format=png&name=small"),
+        "13": image(f"{nest}.jpg:large"),
+        "14": still,
+        "21": image("https://a.example/p?id=1&w=200&format=webp"),
+        "22": image("https://a.example/p?id=1"),
+        "31": image(f"{bluesky}/feed_fullsize/plain/did:plc:a/bafk1@jpeg"),
+        "32": image(f"{bluesky}/feed_thumbnail/plain/did:plc:b/bafk1@jpeg"),
+        # Not all pictures, another one, and that of a linked page.
+        "41": both,
+        "42": image("https://a.example/p?id=2"),
+        "43": card,
+    }
+    posts = [make.post(post_id=one, text="", attachments=some) for one, some in pictures.items()]
+    # The same text too: listed once.
+    posts += [
+        make.post(post_id=one, text=TEXT, attachments=image("https://d.example/x"))
+        for one in ("51", "52")
+    ]
+    await alice.save_all(posts)
+
+    by_picture = {
+        ("picture", "11", "12", "13", "14"),
+        ("picture", "21", "22"),
+        ("picture", "31", "32"),
+    }
+    assert short(await groups(alice)) == by_picture | {("text", "51", "52")}
+    assert short(await groups(alice, limit=1)) == by_picture | {("text", "51", "52")}
+    assert short(await groups(alice, same="picture")) == by_picture | {("picture", "51", "52")}
+    found = await alice.crawl(is_duplicate="true")
+    assert sorted(found) == ["11", "12", "13", "14", "21", "22", "31", "32", "51", "52"]
+    answer = await resolve(alice, ("11", ["14"]), ("21", ["22"]))
+    assert (answer.status_code, answer.json()["meta"]["affected"]) == (200, 2)
+    assert writing.refused(await resolve(alice, ("11", ["41"])))[0] == 400
+
+
+async def test_pictures_of_stored_posts_are_looked_at_in_the_background(alice: Member) -> None:
+    same = image("https://a.example/p")
+    posts = [make.post(post_id=one, text="one two", attachments=same) for one in ("11", "12")]
+    await alice.save_all(posts)
+
+    async def as_the_release_before(transaction: Transaction) -> None:
+        forget = "UPDATE bookmark SET media = media & ~524288, picture_print = NULL"
+        await transaction.run(f"{forget} WHERE account_id = :id", {"id": alice.account_id})
+
+    await alice.database.write(as_the_release_before)
+    page = (await alice.get(PATH)).json()
+    assert (page["data"], "still being looked at" in page["meta"]["hint"]) == ([], True)
+    # What that release knew is found as before.
+    assert await alice.ids(max_words="2") == ["12", "11"]
+
+    await PostTraits(alice.database).run(alice.account_id)
+
+    assert short(await groups(alice)) == {("picture", "11", "12")}
+    assert "hint" not in (await alice.get(PATH)).json()["meta"]
+    assert await writing.recount(alice) == []
+
+
 async def test_a_large_group_shows_its_first_posts(alice: Member) -> None:
     await alice.save_all([make.post(post_id=str(n), text=TEXT) for n in range(100, 130)])
 
@@ -144,7 +215,7 @@ async def test_posts_that_are_no_duplicates_are_not_removed(alice: Member, bob: 
 
     answer = await resolve(alice, ("11", ["12"]), ("31", ["41"]))
     assert writing.refused(answer) == (400, "INVALID_REQUEST")
-    assert "41 has neither the text nor the links of 31" in writing.sentence(answer)
+    assert "41 has neither the text, the links nor the pictures of 31" in writing.sentence(answer)
     answer = await resolve(alice, ("99", ["11"]))
     assert writing.refused(answer) == (404, "NOT_FOUND")
     answer = await resolve(alice, ("11", ["99"]))

@@ -47,7 +47,7 @@ class BookmarkFilter(Struct, frozen=True, kw_only=True):
     is_gone: bool | None = None
     is_reply: bool | None = None
     is_thread: bool | None = None
-    # Whether another post has the same text or the same links.
+    # Whether another post has the same text, links or pictures.
     is_duplicate: bool | None = None
     min_words: int | None = None
     max_words: int | None = None

@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from msgspec import Struct
 
@@ -328,6 +328,28 @@ def small_url(url: str, preview: str = "") -> str:
     if url.startswith(_BLUESKY_IMAGE):
         return _BLUESKY_SMALL + url.removeprefix(_BLUESKY_IMAGE)
     return preview if preview != url else ""
+
+
+# Parameters of an address that ask for a size or a format of the same picture.
+_RENDITION: Final = re.compile(
+    r"(?:name|size|format|fm|auto|fit|crop|resize|quality|q|dpr|w|h|width|height|maxwidth)"
+)
+_EXTENSION: Final = re.compile(r"(?:\.(?:jpe?g|png|webp|avif|gif)|@\w+)$", re.IGNORECASE)
+
+
+def picture_address(url: str) -> str:
+    """The address of a picture without what asks for a size or a format."""
+    if url.startswith((_BLUESKY_IMAGE, _BLUESKY_SMALL)):
+        # The last part is a hash of the picture.
+        return _EXTENSION.sub("", url.rpartition("/")[2])
+    if found := _X_IMAGE.match(url):
+        return _EXTENSION.sub("", found[1])
+    try:
+        parts = urlsplit(url)
+        query = [one for one in parse_qsl(parts.query) if not _RENDITION.fullmatch(one[0])]
+    except ValueError:
+        return url
+    return f"{parts.netloc}{parts.path}?{urlencode(query)}"
 
 
 def _url(attachment: Mapping[str, Any], name: str) -> str:

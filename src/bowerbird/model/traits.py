@@ -1,7 +1,7 @@
 """What is stored of a post besides its media: whether it is a reply or gone, how long it is.
 
 These are in the higher bits of the number that has the media types of a post, which an index in the
-order of lists has too. Two prints show whether another post has the same text or links.
+order of lists has too. Three prints show whether another post has the same text, links or pictures.
 """
 
 import hashlib
@@ -10,14 +10,18 @@ from functools import lru_cache
 from typing import Any, Final, Protocol
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
+from bowerbird.model import media
 from bowerbird.model.bookmarks import Post, markable_texts
 from bowerbird.model.words import fold
 
 # Above the bits of the network (model/networks.py).
 REPLY: Final = 1 << 16
 GONE: Final = 1 << 17
-# An earlier release did not look for any of these. An index of the databases names this number.
+# An earlier release did not look for any of these.
 KNOWN: Final = 1 << 18
+# Nor for pictures. An index of the databases names this number.
+_PICTURED: Final = 1 << 19
+LOOKED_AT: Final = KNOWN | _PICTURED
 WORDS_SHIFT: Final = 20
 WORDS_MAX: Final = (1 << 24) - 1
 # Scripts without spaces, in which two characters count as a word.
@@ -40,7 +44,7 @@ _TRACKING: Final = re.compile(r"utm_\w+|fbclid|gclid|mc_[ce]id|igshid|ref_src|re
 
 
 def bits_of(post: Post) -> int:
-    bits = KNOWN | (min(_words(post), WORDS_MAX) << WORDS_SHIFT)
+    bits = LOOKED_AT | (min(_words(post), WORDS_MAX) << WORDS_SHIFT)
     meta = post.tweet_details.meta
     if meta.tweet_reply_to_tweet_id or meta.tweet_reply_to_user_id:
         bits |= REPLY
@@ -79,6 +83,18 @@ def link_print(post: Post) -> int | None:
         found = _URL.findall(details.text)
     addresses = {address for url in found[:_LINKS_PRINTED] if (address := plain_address(url))}
     return _print("\n".join(sorted(addresses))) if addresses else None
+
+
+def picture_print(post: Post) -> int | None:
+    """The same for posts with the same pictures, and stills of videos; None if a post has none."""
+    found = [media.image_url(one) for one in post.tweet_details.attachments if _is_shown(one)]
+    addresses = {media.picture_address(url) for url in found if url}
+    return _print("\n".join(sorted(addresses))) if addresses else None
+
+
+def _is_shown(attachment: object) -> bool:
+    """Whether it is a picture or a video. That of a linked page is the same for its links."""
+    return isinstance(attachment, dict) and attachment.get("type") != "link"
 
 
 def _link(attachment: object) -> str:

@@ -8,7 +8,7 @@ from bowerbird.requests import limits
 from bowerbird.requests.bookmarks import Cursor, Limit
 from bowerbird.requests.fields import InvalidField, PostId, about
 
-Groups = Literal["link", "text"]
+Groups = Literal["link", "text", "picture"]
 
 
 class DuplicatesQuery(Struct, frozen=True, kw_only=True):
@@ -17,10 +17,9 @@ class DuplicatesQuery(Struct, frozen=True, kw_only=True):
     same: Annotated[
         Groups | None,
         about(
-            "link: only groups of posts with the same links. text: only those with the same text. "
-            "Default: both.",
+            "Only groups of posts with the same link (all links), text or picture (all pictures).",
             "link",
-            parameter={"enum": ["link", "text"]},
+            parameter={"enum": ["link", "text", "picture"]},
             argument=None,
         ),
     ] = None

@@ -329,7 +329,7 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
     is_thread: Annotated[Flag, _either("posts of a thread", "is_thread")] = None
     is_duplicate: Annotated[
         Flag,
-        _either("posts whose text or links another saved post has too", "is_duplicate"),
+        _either("posts whose text, links or pictures another saved post has too", "is_duplicate"),
     ] = None
     min_words: Annotated[
         Number, _limits("Only posts with so many words or more.", 500, "min_words")

@@ -1,7 +1,8 @@
 """Posts that are in a library several times: lists them in groups, and keeps one of each group.
 
-Posts are duplicates if they have the same links, or the same text. A group of one text whose posts
-also have the same links is listed once, by its links.
+Posts are duplicates if they have the same links, text or pictures. A group of one text or one
+picture whose posts also have the same links is listed once, by its links; one of pictures whose
+posts have the same text, by its text.
 """
 
 import asyncio
@@ -64,9 +65,9 @@ class DuplicatePost(Struct, frozen=True, kw_only=True):
 
 
 class DuplicateGroup(Struct, frozen=True, kw_only=True):
-    """Posts that have the same links, or the same text."""
+    """Posts that have the same links, the same text, or the same pictures."""
 
-    same: Literal["link", "text"]
+    same: Literal["link", "text", "picture"]
     """What they have in common."""
     count: int
     """Number of posts in the group."""
@@ -175,7 +176,7 @@ class Duplicates:
         groups = []
         for kind, print, count in found:
             posts = members.get((kind, print), [])
-            if kind == "text" and not with_all and _have_one_link(posts, count):
+            if not with_all and _is_listed_already(kind, posts, count):
                 continue
             shown = [stored[post.post_id] for post in posts if post.post_id in stored]
             if len(shown) > 1:
@@ -262,10 +263,12 @@ def _group(same: Same, count: int, posts: Sequence[_Post]) -> DuplicateGroup:
     return DuplicateGroup(same=same, count=count, keep=keep.post_id, posts=shown)
 
 
-def _have_one_link(posts: Sequence[GroupedPost], count: int) -> bool:
-    """Whether all posts of a group have the same links, so that these list it already."""
+def _is_listed_already(kind: Same, posts: Sequence[GroupedPost], count: int) -> bool:
+    """Whether all posts of a group have the same links or text, by which it comes earlier."""
     links = {post.link_print for post in posts}
-    return len(posts) == count and len(links) == 1 and None not in links
+    texts = {post.text_print for post in posts}
+    earlier = {"link": (), "text": (links,), "picture": (links, texts)}[kind]
+    return len(posts) == count and any(len(one) == 1 and None not in one for one in earlier)
 
 
 class _Start(NamedTuple):
@@ -291,8 +294,8 @@ def _check(request: ResolveRequest, prints: dict[str, Prints]) -> None:
             if found is not None and not _are_same(kept, found):
                 raise errors.invalid(
                     f"groups[{place}].remove",
-                    f"{one} has neither the text nor the links of {group.keep}; nothing was "
-                    "changed",
+                    f"{one} has neither the text, the links nor the pictures of {group.keep}; "
+                    "nothing was changed",
                 )
 
 

@@ -76,7 +76,7 @@ class Comparison:
         if self.is_lost:
             return frozenset()
         columns = _ARTICLE if self.lacks_article else frozenset()
-        if not self.stored.columns["media"] & traits.KNOWN:
+        if self.stored.columns["media"] & traits.LOOKED_AT != traits.LOOKED_AT:
             columns |= {"media"}
         return columns | _TIME if self.stored.columns["posted_at"] == UNKNOWN else columns
 

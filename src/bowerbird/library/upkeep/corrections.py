@@ -227,11 +227,13 @@ def _traits(bits: int, rendering: bytes) -> dict[str, int | None]:
         post = _decode(json_depth.cut(rendering + b"}"))
     except msgspec.MsgspecError:
         # Those that cannot be read have none.
-        return {"media": bits | traits.KNOWN, "text_print": None, "link_print": None}
+        prints = dict.fromkeys(("text_print", "link_print", "picture_print"))
+        return {"media": bits | traits.LOOKED_AT, **prints}
     return {
         "media": media_of(post),
         "text_print": traits.text_print(post),
         "link_print": traits.link_print(post),
+        "picture_print": traits.picture_print(post),
     }
 
 

@@ -1,11 +1,11 @@
-"""Finds posts that have the same text or the same links as others."""
+"""Finds posts that have the same text, links or pictures as others."""
 
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from bowerbird.storage.database import Database, Reader, Store
 
-Same = Literal["link", "text"]
+Same = Literal["link", "text", "picture"]
 
 
 class GroupedPost(NamedTuple):
@@ -13,11 +13,13 @@ class GroupedPost(NamedTuple):
     number: int
     post_id: str
     link_print: int | None
+    text_print: int | None
 
 
 class Prints(NamedTuple):
     text: int | None
     link: int | None
+    picture: int | None
 
 
 class DuplicateStore(Store):
@@ -57,4 +59,4 @@ class DuplicateStore(Store):
             account_id=account_id,
             post_ids=self._database.text_list(post_ids),
         )
-        return {post_id: Prints(text, link) for post_id, text, link in rows}
+        return {post_id: Prints(*prints) for post_id, *prints in rows}

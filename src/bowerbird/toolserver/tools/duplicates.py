@@ -54,7 +54,8 @@ LIST: Final = Tool(
     name="list_duplicates",
     title="List duplicates",
     description=(
-        "Lists groups of saved posts with the same links or text; keep is the best to keep."
+        "Lists groups of saved posts with the same links, text or pictures; keep is the best "
+        "to keep."
     ),
     takes=ListArguments,
     returns=Groups,

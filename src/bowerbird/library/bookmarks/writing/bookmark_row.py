@@ -55,6 +55,7 @@ def draft_of(incoming: Incoming, words: str) -> Row:
         "language": language_of(arrival),
         "text_print": traits.text_print(arrival),
         "link_print": traits.link_print(arrival),
+        "picture_print": traits.picture_print(arrival),
         "render_version": RENDER_VERSION,
         "words": words,
         "word_form": INDEX_FORM,

@@ -196,7 +196,7 @@ SELECT s.thread, s.author_key, s.post_id, s.number, s.state, s.place
  ORDER BY s.is_part, s.posted_at, s.number
 
 -- name: posts_with_copies
--- The posts whose text or links another post has too.
+-- The posts whose text, links or pictures another post has too.
 SELECT d.number
   FROM bookmark AS d
   JOIN (SELECT t.text_print AS print FROM bookmark AS t
@@ -210,7 +210,14 @@ SELECT d.number
          WHERE t.account_id = :account_id AND t.link_print IS NOT NULL
          GROUP BY t.link_print HAVING count(*) > 1) AS g ON g.print = d.link_print
  WHERE d.account_id = :account_id
+ UNION
+SELECT d.number
+  FROM bookmark AS d
+  JOIN (SELECT t.picture_print AS print FROM bookmark AS t
+         WHERE t.account_id = :account_id AND t.picture_print IS NOT NULL
+         GROUP BY t.picture_print HAVING count(*) > 1) AS g ON g.print = d.picture_print
+ WHERE d.account_id = :account_id
 
 -- name: has_posts_without_traits
 SELECT EXISTS (SELECT 1 FROM bookmark AS b
-                WHERE b.account_id = :account_id AND b.media & 262144 = 0)
+                WHERE b.account_id = :account_id AND b.media & 524288 = 0)

@@ -190,7 +190,7 @@ SELECT s.thread, s.author_key, s.post_id, s.number, s.state, s.place
  ORDER BY s.is_part, s.posted_at, s.number
 
 -- name: posts_with_copies
--- The posts whose text or links another post has too. CROSS JOIN makes SQLite start with the groups.
+-- The posts whose text, links or pictures another post has too. CROSS JOIN makes SQLite start with the groups.
 SELECT d.number
   FROM (SELECT t.text_print AS print FROM bookmark AS t
          WHERE t.account_id = :account_id AND t.text_print IS NOT NULL
@@ -202,8 +202,14 @@ SELECT d.number
          WHERE t.account_id = :account_id AND t.link_print IS NOT NULL
          GROUP BY t.link_print HAVING count(*) > 1) AS g
   CROSS JOIN bookmark AS d ON d.account_id = :account_id AND d.link_print = g.print
+ UNION
+SELECT d.number
+  FROM (SELECT t.picture_print AS print FROM bookmark AS t
+         WHERE t.account_id = :account_id AND t.picture_print IS NOT NULL
+         GROUP BY t.picture_print HAVING count(*) > 1) AS g
+  CROSS JOIN bookmark AS d ON d.account_id = :account_id AND d.picture_print = g.print
 
 -- name: has_posts_without_traits
 -- Without the name of its index, SQLite reads the whole library.
-SELECT EXISTS (SELECT 1 FROM bookmark AS b INDEXED BY bookmark_without_traits
-                WHERE b.account_id = :account_id AND b.media & 262144 = 0)
+SELECT EXISTS (SELECT 1 FROM bookmark AS b INDEXED BY bookmark_without_pictures
+                WHERE b.account_id = :account_id AND b.media & 524288 = 0)

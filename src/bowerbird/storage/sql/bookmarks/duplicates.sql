@@ -18,3 +18,13 @@ SELECT d.link_print, count(*)
 HAVING count(*) > 1
  ORDER BY d.link_print
  LIMIT :limit
+
+-- name: groups_by_picture
+SELECT d.picture_print, count(*)
+  FROM bookmark AS d
+ WHERE d.account_id = :account_id
+   AND d.picture_print > :after
+ GROUP BY d.picture_print
+HAVING count(*) > 1
+ ORDER BY d.picture_print
+ LIMIT :limit

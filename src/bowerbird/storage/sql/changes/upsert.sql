@@ -3,11 +3,12 @@ INSERT INTO bookmark (account_id, number, post_id, sort_index, is_read, is_archi
                       bookmarked_at, posted_at, media, author_key, author_name_key, title_key,
                       quote_count, reply_count, retweet_count, bookmark_count, favorite_count,
                       content_hash, completeness, order_source, thread, language, text_print, link_print,
-                      word_form, updated_at)
+                      picture_print, word_form, updated_at)
 VALUES (:account_id, :number, :post_id, :sort_index, :is_read, :is_archived, :imported_at,
         :bookmarked_at, :posted_at, :media, :author_key, :author_name_key, :title_key,
         :quote_count, :reply_count, :retweet_count, :bookmark_count, :favorite_count,
-        :content_hash, :completeness, :order_source, :thread, :language, :text_print, :link_print, :word_form,
+        :content_hash, :completeness, :order_source, :thread, :language, :text_print, :link_print,
+        :picture_print, :word_form,
         :updated_at)
 
 -- name: update_bookmark
@@ -33,7 +34,8 @@ UPDATE bookmark
        thread = :thread,
        language = :language,
        text_print = :text_print,
-       link_print = :link_print
+       link_print = :link_print,
+       picture_print = :picture_print
  WHERE account_id = :account_id
    AND number = :number
 
@@ -47,7 +49,8 @@ UPDATE bookmark
 UPDATE bookmark
    SET media = :media,
        text_print = :text_print,
-       link_print = :link_print
+       link_print = :link_print,
+       picture_print = :picture_print
  WHERE account_id = :account_id
    AND number = :number
 

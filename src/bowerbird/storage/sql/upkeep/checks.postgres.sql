@@ -92,7 +92,7 @@ SELECT l.account_id
    AND EXISTS (SELECT 1
                  FROM bookmark AS b
                 WHERE b.account_id = l.account_id
-                  AND b.media & 262144 = 0)
+                  AND b.media & 524288 = 0)
  ORDER BY l.account_id
  LIMIT :limit
 
@@ -100,6 +100,6 @@ SELECT l.account_id
 SELECT b.number, b.media
   FROM bookmark AS b
  WHERE b.account_id = :account_id
-   AND b.media & 262144 = 0
+   AND b.media & 524288 = 0
  ORDER BY b.number
  LIMIT :limit

@@ -96,16 +96,16 @@ SELECT l.account_id
   FROM library AS l
  WHERE l.account_id > :after
    AND EXISTS (SELECT 1
-                 FROM bookmark AS b INDEXED BY bookmark_without_traits
+                 FROM bookmark AS b INDEXED BY bookmark_without_pictures
                 WHERE b.account_id = l.account_id
-                  AND b.media & 262144 = 0)
+                  AND b.media & 524288 = 0)
  ORDER BY l.account_id
  LIMIT :limit
 
 -- name: without_traits
 SELECT b.number, b.media
-  FROM bookmark AS b INDEXED BY bookmark_without_traits
+  FROM bookmark AS b INDEXED BY bookmark_without_pictures
  WHERE b.account_id = :account_id
-   AND b.media & 262144 = 0
+   AND b.media & 524288 = 0
  ORDER BY b.number
  LIMIT :limit
