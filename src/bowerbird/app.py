@@ -110,7 +110,6 @@ def build(
     """
     if traces is not None:
         traces.start()
-        models = models or traces.models()
     metrics = RequestMetrics()
     uses = VersionUse(VersionUseStore(database), clock)
     files = Files(settings)

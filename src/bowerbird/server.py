@@ -179,11 +179,9 @@ async def _run_jobs(settings: Settings, traces: "Traces | None") -> None:
     stopping = _stop_signal()
     # No client waits for the statements of a job, and they read more than those of a request.
     database = await open_database(settings, read_limit_s=_JOB_READ_LIMIT_S)
-    models = None
     if traces is not None:
         traces.start()
-        models = traces.models()
-    searching = build_searching(settings, database, system_clock, models)
+    searching = build_searching(settings, database, system_clock)
     try:
         worker = build_worker(
             settings, database, Files(settings), system_clock, searching, traces=traces

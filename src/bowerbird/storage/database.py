@@ -21,8 +21,19 @@ T = TypeVar("T")
 Running = Coroutine[Any, Any, T]
 
 
+Attributes = Mapping[str, str | int]
+"""What is recorded of a call: names and numbers of ours."""
+
+
 class Observer(Protocol):
-    def __call__(self, result: Awaitable[T], *, sql: str = "", name: str = "") -> Running[T]:
+    def __call__(
+        self,
+        result: Awaitable[T],
+        *,
+        sql: str = "",
+        name: str = "",
+        attributes: Attributes | None = None,
+    ) -> Running[T]:
         """Awaits the result of a statement, or of something with a name, and returns it."""
 
 
@@ -33,8 +44,12 @@ OBSERVER: Final[ContextVar[Observer | None]] = ContextVar("observer", default=No
 
 def observed(
     name: str = "",
+    attributes: Callable[..., Attributes] | None = None,
 ) -> Callable[[Callable[Given, Running[T]]], Callable[Given, Running[T]]]:
-    """Without a name: for a method whose first argument is SQL, given by its place."""
+    """Without a name: for a method whose first argument is SQL, given by its place.
+
+    `attributes` says what is recorded of a call that is not one of the database.
+    """
 
     def decorated(method: Callable[Given, Running[T]]) -> Callable[Given, Running[T]]:
         @wraps(method)
@@ -43,6 +58,8 @@ def observed(
             result = method(*args, **given)
             if observe is None:
                 return result
+            if attributes is not None:
+                return observe(result, name=name, attributes=attributes(*args, **given))
             return observe(result, name=name) if name else observe(result, sql=str(args[1]))
 
         return call

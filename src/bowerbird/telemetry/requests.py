@@ -1,7 +1,7 @@
 """One span per HTTP request, named by method and route, with the request id of the response."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from opentelemetry.context import Context
@@ -10,7 +10,10 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bowerbird.telemetry import spans
-from bowerbird.telemetry.spans import Attributes, Spans
+from bowerbird.telemetry.spans import Spans
+
+if TYPE_CHECKING:
+    from bowerbird.storage.database import Attributes
 
 # The methods that the conventions for HTTP name; clients may send any other word.
 _METHODS: Final = frozenset(

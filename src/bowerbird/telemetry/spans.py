@@ -5,7 +5,7 @@ are recorded by their type, without their message.
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Final, NamedTuple
@@ -25,9 +25,7 @@ from opentelemetry.trace import (
 
 from bowerbird.errors import Refusal
 from bowerbird.lru import LruCache
-from bowerbird.storage.database import OBSERVER, Observer
-
-Attributes = Mapping[str, str | int]
+from bowerbird.storage.database import OBSERVER, Attributes, Observer
 
 # A job may run thousands of statements. The first ones show its shape.
 MAX_PARTS: Final = 128

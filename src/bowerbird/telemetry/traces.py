@@ -17,7 +17,7 @@ import time
 from collections.abc import Collection, Iterator, Mapping, MutableMapping
 from contextlib import AbstractContextManager, suppress
 from http import HTTPStatus
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 import structlog
@@ -38,12 +38,14 @@ from requests.exceptions import InvalidHeader, InvalidSchema
 from starlette.types import ASGIApp
 
 from bowerbird import __version__, logs
-from bowerbird.search.meaning.models import Models
 from bowerbird.settings import Settings
 from bowerbird.telemetry import spans
 from bowerbird.telemetry.requests import IsTrusted, TracedRequests, describe_request
-from bowerbird.telemetry.spans import Attributes, Spans
-from bowerbird.telemetry.statements import StatementSpans, TracedModels
+from bowerbird.telemetry.spans import Spans
+from bowerbird.telemetry.statements import StatementSpans
+
+if TYPE_CHECKING:
+    from bowerbird.storage.database import Attributes
 
 _BAD_URL: Final = "OTEL_EXPORTER_OTLP_ENDPOINT is not a URL with http:// or https://."
 
@@ -192,9 +194,6 @@ class Traces:
     def start(self) -> None:
         """Called on the event loop: its thread owns the log, in which failures are reported."""
         self._failures.start(asyncio.get_running_loop())
-
-    def models(self) -> Models:
-        return TracedModels(self._settings, self._spans)
 
     def requests(
         self, serve: ASGIApp, *, untraced: Collection[str], is_trusted: IsTrusted

@@ -22,6 +22,7 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird import errors
+from bowerbird.storage.database import Attributes, observed
 
 # The lowest score at which a post still has something to do with a query. Calibrated with
 # `python -m benchmarks.search_quality --calibrate` on our own labelled library. A floor should keep
@@ -168,6 +169,12 @@ class Embedder(Protocol):
     async def close(self) -> None: ...
 
 
+def described(embedder: Embedder, texts: str | Sequence[str]) -> Attributes:
+    """What traces record of embedding."""
+    count = 1 if isinstance(texts, str) else len(texts)
+    return {"gen_ai.request.model": embedder.name, "bowerbird.texts": count}
+
+
 class ModelManifest(Struct, frozen=True):
     """The content of manifest.json in the folder of a built model."""
 
@@ -226,12 +233,14 @@ class LocalModel:
         if broken := self.broken_file():
             raise ValueError(f"{broken} is missing or damaged")
 
+    @observed("embed query", described)
     async def embed_query(self, text: str) -> "Floats":
         return await self._run_on(self._for_queries, lambda model: model.embed_query(text))
 
     async def letters_per_piece(self, text: str) -> float:
         return await self._run_on(self._for_queries, lambda model: model.letters_per_piece(text))
 
+    @observed("embed posts", described)
     async def embed_posts(self, texts: Sequence[str]) -> "list[Floats]":
         pieces = await self._run_on(self._for_posts, lambda model: model.pieces(texts))
         # Taking the next one of a list is safe on several threads.

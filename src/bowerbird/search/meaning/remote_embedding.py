@@ -11,7 +11,8 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird import errors
-from bowerbird.search.meaning.embedding import NO_FLOOR, Problem
+from bowerbird.search.meaning.embedding import NO_FLOOR, Problem, described
+from bowerbird.storage.database import observed
 
 if TYPE_CHECKING:
     from bowerbird.search.meaning.arrays import Floats
@@ -87,6 +88,7 @@ class RemoteEmbedder:
     def problem(self) -> str | None:
         return self._problem.text
 
+    @observed("embed query", described)
     async def embed_query(self, text: str) -> "Floats":
         until, reason = self._cooldown
         if time.monotonic() < until:
@@ -99,6 +101,7 @@ class RemoteEmbedder:
     async def letters_per_piece(self, text: str) -> float:  # noqa: ARG002 - its pieces are unknown
         return math.inf
 
+    @observed("embed posts", described)
     async def embed_posts(self, texts: Sequence[str]) -> "list[Floats]":
         pieces_by_post = [_pieces(text) for text in texts]
         pieces = [piece for post in pieces_by_post for piece in post]
