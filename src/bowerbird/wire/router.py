@@ -4,8 +4,7 @@ Cancels the work on a response when its client disconnects.
 """
 
 import asyncio
-import types
-from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -40,19 +39,12 @@ async def unless_gone(
     Only for requests whose body has been read or is not needed. `may_cancel` is asked when the
     client disconnects: a write must not be cancelled, because a part of it may be stored already.
     """
-    steps = work.__await__()
-    try:
-        # Most work never waits. It needs no timer.
-        awaited = next(steps)
-    except StopIteration as end:
-        result: R = end.value
-        return result
     task = asyncio.current_task()
     assert task is not None
     watch = _Watch(receive, task, may_cancel)
     start = asyncio.get_running_loop().call_later(_WATCH_AFTER_S, watch.start)
     try:
-        return await _rest(steps, awaited)
+        return await work
     except asyncio.CancelledError:
         # If somebody else cancelled the request too, it is still cancelled.
         if watch.has_left and not task.uncancel():
@@ -61,22 +53,6 @@ async def unless_gone(
     finally:
         start.cancel()
         watch.stop()
-
-
-@types.coroutine
-def _rest(steps: Generator[Any, Any, R], awaited: Any) -> Generator[Any, Any, R]:
-    """Continues work that has started and waits."""
-    try:
-        while True:
-            try:
-                sent = yield awaited
-            except BaseException as error:  # noqa: BLE001 - the work decides what it means
-                awaited = steps.throw(error)
-            else:
-                awaited = steps.send(sent)
-    except StopIteration as end:
-        result: R = end.value
-        return result
 
 
 class _Watch:

@@ -5,8 +5,8 @@ has ids of other posts comes after the bookmarks: an import stops at the end of 
 deleted bookmarks stay deleted.
 """
 
-from collections.abc import AsyncIterator
-from typing import Any, Final, NamedTuple
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
@@ -37,6 +37,8 @@ from bowerbird.storage.libraries import ACCOUNT_DOWNLOADS, DailyUseStore, Librar
 from bowerbird.storage.media import MediaStore
 from bowerbird.storage.rules import RuleStore
 from bowerbird.storage.shares import ShareStore
+
+T = TypeVar("T")
 
 
 class AccountDownload:
@@ -102,32 +104,25 @@ class AccountExports:
         async for page in self._store.bookmarks(account):
             yield Piece(separator + b",\n".join(page), len(page))
             separator = b",\n"
-        yield Piece(b'\n],"trash":[\n', 0)
-        separator = b""
-        async for rows in self._store.trash(account):
-            yield Piece(separator + b",\n".join(_trashed(row) for row in rows), 0)
-            separator = b",\n"
-        yield Piece(b'\n],"digests":[\n', 0)
-        separator = b""
-        async for digests in self._digests.pages(account.account_id):
-            yield Piece(separator + b",\n".join(map(_digest, digests)), 0)
-            separator = b",\n"
-        yield Piece(b'\n],"unavailable_posts":[\n', 0)
-        separator = b""
-        async for rows in self._store.unavailable(account):
-            yield Piece(separator + b",\n".join(map(_unavailable, rows)), 0)
-            separator = b",\n"
-        yield Piece(b'\n],"imports":[\n', 0)
-        runs = await self._imports.page(account.account_id, _LAST, RUNS_MAX)
-        yield Piece(b",\n".join(map(_import, runs)), 0)
-        yield Piece(b'\n],"images":[\n', 0)
-        separator = b""
-        async for image in self._images(account.account_id):
-            yield Piece(separator + image, 0)
-            separator = b",\n"
+        parts: dict[bytes, AsyncIterator[Iterable[bytes]]] = {
+            b"trash": _each(_trashed, self._store.trash(account)),
+            b"digests": _each(_digest, self._digests.pages(account.account_id)),
+            b"unavailable_posts": _each(_unavailable, self._store.unavailable(account)),
+            b"imports": self._runs(account.account_id),
+            b"images": self._images(account.account_id),
+        }
+        for name, pages in parts.items():
+            yield Piece(b'\n],"%b":[\n' % name, 0)
+            separator = b""
+            async for records in pages:
+                yield Piece(separator + b",\n".join(records), 0)
+                separator = b",\n"
         yield Piece(b"\n]}\n", 0)
 
-    async def _images(self, account_id: int) -> AsyncIterator[bytes]:
+    async def _runs(self, account_id: int) -> AsyncIterator[Iterable[bytes]]:
+        yield map(_import, await self._imports.page(account_id, _LAST, RUNS_MAX))
+
+    async def _images(self, account_id: int) -> AsyncIterator[Iterable[bytes]]:
         """The kept images, with their content as base64."""
         async for page in self._media.kept_pages(account_id, _IMAGES_PER_PAGE):
             for url, image in page:
@@ -135,15 +130,9 @@ class AccountExports:
                 if opened is None:
                     continue
                 content = b"".join([part async for part in opened.chunks])
-                yield msgspec.json.encode(
-                    {
-                        "url": url,
-                        "type": image.type,
-                        "width": image.width,
-                        "height": image.height,
-                        "content": content,
-                    }
-                )
+                shown = {"url": url, "type": image.type}
+                size = {"width": image.width, "height": image.height}
+                yield [msgspec.json.encode({**shown, **size, "content": content})]
 
     async def _head(self, account: Account) -> dict[str, Any]:
         membership = await self._accounts.membership(account.account_id)
@@ -214,6 +203,13 @@ class AccountExports:
             ],
             "digest_preferences": _preferences(await self._digests.preferences(account.account_id)),
         }
+
+
+async def _each(
+    shown: Callable[[T], bytes], pages: AsyncIterator[Sequence[T]]
+) -> AsyncIterator[Iterable[bytes]]:
+    async for rows in pages:
+        yield map(shown, rows)
 
 
 def _day(day: int | None) -> str | None:

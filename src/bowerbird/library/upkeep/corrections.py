@@ -32,7 +32,7 @@ from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.bookmarks.word_index import WordSegments
 from bowerbird.storage.checks import CheckStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.libraries import LibraryStore
+from bowerbird.storage.libraries import LibraryStore, LockedLibrary
 from bowerbird.storage.word_counts import UncountedPost, WordCounts
 
 _KEPT: Final = KEPT_DAYS * 86_400 * MICROSECONDS
@@ -153,8 +153,8 @@ def _row(comparison: Comparison) -> dict[str, Any]:
     return {**comparison.row(""), "words": None}
 
 
-class PostLanguages:
-    """Finds the languages of posts that an earlier release stored."""
+class _Looking:
+    """Looks at posts that an earlier release stored, some in each transaction."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -162,25 +162,39 @@ class PostLanguages:
         self._store = CheckStore(database)
         self._upserts = UpsertStore(database)
 
+    async def run(self, account_id: int) -> None:
+        async def work(transaction: Transaction) -> bool:
+            library = await lock_library(self._libraries, transaction, account_id)
+            has_looked = await self._look(transaction, library)
+            if has_looked:
+                await self._libraries.touch(transaction, account_id)
+            return has_looked
+
+        while await self._database.write(work):  # noqa: ASYNC110 - leaves time for other writers
+            await asyncio.sleep(_PAUSE_S)
+
+    async def _look(self, transaction: Transaction, library: LockedLibrary) -> bool:
+        """Stores what it finds of some posts. False if none are left."""
+        raise NotImplementedError
+
+
+class PostLanguages(_Looking):
+    """Finds their languages."""
+
     async def due_accounts(self, after: int) -> Sequence[int]:
         """The next accounts with posts that nothing has looked at."""
         return await self._store.accounts_without_languages(after, _ACCOUNTS_PER_PAGE)
 
-    async def run(self, account_id: int) -> None:
-        async def work(transaction: Transaction) -> bool:
-            library = await lock_library(self._libraries, transaction, account_id)
-            numbers = await self._store.without_language(transaction, account_id, _POSTS_PER_TURN)
-            if not numbers:
-                return False
-            renderings = await self._upserts.renderings(transaction, library, numbers)
-            # Those that cannot be read have an unknown one.
-            found = {number: _language(renderings.get(number, b"")) for number in numbers}
-            await self._upserts.set_languages(transaction, library, found)
-            await self._libraries.touch(transaction, account_id)
-            return True
-
-        while await self._database.write(work):  # noqa: ASYNC110 - leaves time for other writers
-            await asyncio.sleep(_PAUSE_S)
+    async def _look(self, transaction: Transaction, library: LockedLibrary) -> bool:
+        account_id = library.account_id
+        numbers = await self._store.without_language(transaction, account_id, _POSTS_PER_TURN)
+        if not numbers:
+            return False
+        renderings = await self._upserts.renderings(transaction, library, numbers)
+        # Those that cannot be read have an unknown one.
+        found = {number: _language(renderings.get(number, b"")) for number in numbers}
+        await self._upserts.set_languages(transaction, library, found)
+        return True
 
 
 def _language(rendering: bytes) -> str:
@@ -190,36 +204,25 @@ def _language(rendering: bytes) -> str:
         return languages.UNKNOWN
 
 
-class PostTraits:
-    """Looks for the traits of posts that an earlier release stored."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._libraries = LibraryStore(database)
-        self._store = CheckStore(database)
-        self._upserts = UpsertStore(database)
+class PostTraits(_Looking):
+    """Finds their traits."""
 
     async def due_accounts(self, after: int) -> Sequence[int]:
         """The next accounts with posts that nothing has looked at."""
         return await self._store.accounts_without_traits(after, _ACCOUNTS_PER_PAGE)
 
-    async def run(self, account_id: int) -> None:
-        async def work(transaction: Transaction) -> bool:
-            library = await lock_library(self._libraries, transaction, account_id)
-            found = await self._store.without_traits(transaction, account_id, _POSTS_PER_TURN)
-            if not found:
-                return False
-            renderings = await self._upserts.renderings(transaction, library, list(found))
-            rows = [
-                {"number": number, **_traits(bits, renderings.get(number, b""))}
-                for number, bits in found.items()
-            ]
-            await self._upserts.set_traits(transaction, library, rows)
-            await self._libraries.touch(transaction, account_id)
-            return True
-
-        while await self._database.write(work):  # noqa: ASYNC110 - leaves time for other writers
-            await asyncio.sleep(_PAUSE_S)
+    async def _look(self, transaction: Transaction, library: LockedLibrary) -> bool:
+        account_id = library.account_id
+        found = await self._store.without_traits(transaction, account_id, _POSTS_PER_TURN)
+        if not found:
+            return False
+        renderings = await self._upserts.renderings(transaction, library, list(found))
+        rows = [
+            {"number": number, **_traits(bits, renderings.get(number, b""))}
+            for number, bits in found.items()
+        ]
+        await self._upserts.set_traits(transaction, library, rows)
+        return True
 
 
 def _traits(bits: int, rendering: bytes) -> dict[str, int | None]:
@@ -238,7 +241,6 @@ def _traits(bits: int, rendering: bytes) -> dict[str, int | None]:
 
 
 EVERY_S: Final = 3_600.0
-# After each transaction, so that other writers do not wait.
 
 
 class SegmentMerging:
@@ -255,8 +257,6 @@ class SegmentMerging:
 
 
 Progress = Callable[[int, int], Awaitable[None]]
-
-# Between two turns, for other writers.
 
 
 class Reindexing:
