@@ -130,9 +130,10 @@ def test_other_statements_have_no_name() -> None:
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "monitoring.md").read_text(encoding="utf-8").partition("## Traces")[2]
-SOURCES = "".join(
-    file.read_text(encoding="utf-8") for file in (ROOT / "src/bowerbird/telemetry").glob("*.py")
-)
+PACKAGE = ROOT / "src/bowerbird"
+# What is recorded of models stands beside them.
+FILES = (*(PACKAGE / "telemetry").glob("*.py"), PACKAGE / "search/meaning/embedding.py")
+SOURCES = "".join(file.read_text(encoding="utf-8") for file in FILES)
 
 
 @pytest.mark.parametrize(
