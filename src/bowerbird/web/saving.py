@@ -26,7 +26,7 @@ from bowerbird.requests.saving import SaveRequest
 from bowerbird.sources import post_links
 from bowerbird.sources.found import FoundPost
 from bowerbird.sources.post_links import MAX_LINK_CHARACTERS, PostLink
-from bowerbird.web.labels.words import name_problem
+from bowerbird.web.labels.words import name_problem, shown, suggested
 from bowerbird.web.library import post_parts
 from bowerbird.web.library.addresses import LIBRARY, of_post, saying, sender
 from bowerbird.web.library.lists import ListPages
@@ -56,6 +56,7 @@ class SavePage:
         self._bookmarks = services.bookmarks
         self._labels = services.labels
         self._notes = services.notes
+        self._suggestions = services.suggestions
         self._lists = lists
         self._pages = pages
 
@@ -73,8 +74,11 @@ class SavePage:
         post = post_links.parse(visit.query.get("link", "")) if site == b"same-origin" else None
         account = visit.signed_in.account
         found = None if post is None else await self._links.preview(account, post)
-        text = found.record.tweet_details.text if isinstance(found, FoundPost) else ""
-        return self._pages.json({"text": text[:_SHOWN]})
+        record = found.record if isinstance(found, FoundPost) else None
+        text = "" if record is None else record.tweet_details.text
+        author = (post and post.author_username) or (record and record.author_username) or ""
+        labels = await self._fitting(account, author, text) if record is not None else []
+        return self._pages.json({"text": text[:_SHOWN], "labels": labels})
 
     async def show(self, visit: Visit) -> Reply:
         return await self._shown(visit, shared_link(visit.query))
@@ -135,6 +139,7 @@ class SavePage:
             link=link,
             post=None if post is None else _words(post, visit.times),
             known=await self._known(visit, known) if known else None,
+            fitting=await self._suggested(visit, post, known),
             shared=None if known else _shared(visit.query, link),
             back=sender(visit.form.get("back", ""), ""),
             note=visit.form.get("note", ""),
@@ -146,6 +151,23 @@ class SavePage:
             label_names=[use.label_name for use in uses[:_SUGGESTED]],
             can_label=not account.is_free,
         )
+
+    async def _suggested(
+        self, visit: Visit, post: PostLink | None, known: bytes | None
+    ) -> list[dict[str, Any]]:
+        account = visit.signed_in.account
+        if known is not None:
+            [bookmark] = post_parts.bookmarks_in(known)
+            return await suggested(self._suggestions, account, str(bookmark["post_id"]))
+        if post is None:
+            return []
+        words = _shared(visit.query, post.link) or {}
+        return await self._fitting(account, post.author_username, " ".join(words.values()))
+
+    async def _fitting(self, account: Account, author: str, text: str) -> list[dict[str, Any]]:
+        if account.is_free:
+            return []
+        return shown(await self._suggestions.of_new(account, author, text))
 
     async def _known(self, visit: Visit, body: bytes) -> dict[str, Any]:
         """A post of the library, as the form shows it."""

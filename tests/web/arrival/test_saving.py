@@ -149,3 +149,22 @@ async def test_the_free_plan_saves_without_labels(free: Reader) -> None:
     assert saved.headers["location"] == f"/p/{POST}?said=link-saved&post={POST}"
     refused = await free.person.send("/save", "/save", link=LINK, labels="birds")
     assert refused.status_code == 402
+
+
+async def test_labels_that_fit_the_link_are_offered(ann: Reader) -> None:
+    for n in range(4):
+        await ann.member.save(text=f"note {n}", author="bowerwatch", tags=["birds"])
+    await ann.member.save(text="old", author="other", tags=["stages"])
+
+    assert _offered(await ann.page(f"/save?{urlencode({'url': LINK})}")) == ["birds"]
+    page = f"/save?{urlencode({'url': LINK, 'text': 'About stages'})}"
+    assert _offered(await ann.page(page)) == ["birds", "stages"]
+
+    await ann.person.send("/save", page, link=LINK, labels="birds")
+    assert _offered(await ann.page(page)) == []
+    await ann.member.set_plan("free")
+    assert _offered(await ann.page(f"/save?{urlencode({'url': LINK})}")) == []
+
+
+def _offered(page: str) -> list[str]:
+    return re.findall(r'class="sug" type="button" value="([^"]*)"', page)

@@ -20,6 +20,7 @@ from bowerbird.library.bookmarks.writing.changeset import Changesets
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import name_key
+from bowerbird.model.words import order_key
 from bowerbird.requests.limits import SUGGESTED_LABELS_MAX
 from bowerbird.search.words.tokens import words
 from bowerbird.storage.accounts.accounts import AccountStore
@@ -119,6 +120,25 @@ class LabelSuggestions:
         """
         found = await self._fitting(account, post_ids)
         return {post_id: each[:MOST] for post_id, each in found.items()}
+
+    async def of_new(self, account: Account, author: str, text: str) -> list[SuggestedLabel]:
+        """The labels that fit a post that is not saved yet, by its author and its words."""
+        plans.check_writes(account)
+        pairs = await self._labels.newest_pairs(account.account_id, PAIRS)
+        if not pairs[0]:
+            return []
+        labelled = await asyncio.to_thread(_read, *pairs)
+        first, key = int(labelled.numbers[0]), order_key(author)
+        by_author = await self._labels.by_authors(account.account_id, [key] if key else [], first)
+        reading = await self._accounts.reading(self._database, account.account_id)
+        labels = await self._labels.most_used(account.account_id, LABELS)
+
+        def choose() -> list[SuggestedLabel]:
+            known = _Known.of(labels, name_key(reading.favourite))
+            own = labelled.by_author(by_author.get(key, ""), 0)
+            return _chosen(known, _Post(_Details(text)), {}, own)[:MOST]
+
+        return await asyncio.to_thread(choose)
 
     async def fitting(
         self, account: Account, post_ids: Sequence[str], label_name: str

@@ -38,6 +38,10 @@ async def suggested(
         found = await suggestions.of_post(account, post_id)
     except Refusal:
         return []
+    return shown(found)
+
+
+def shown(found: list[SuggestedLabel]) -> list[dict[str, Any]]:
     return [
         {**post_parts.label(each.label_name, each.color), "reason": _reason(each), "count": None}
         for each in found

@@ -38,9 +38,10 @@ async function preview(form) {
   const place = form.querySelector("[data-preview]");
   if (!(place instanceof HTMLElement)) return;
   const answer = await fetch(place.dataset.preview ?? "", { cache: "no-store" }).catch(() => null);
-  const { text } = answer?.ok ? await answer.json() : { text: "" };
+  const { text, labels } = answer?.ok ? await answer.json() : { text: "", labels: [] };
   place.textContent = text;
   place.hidden = !text;
+  if (labels.length > 0) form.querySelector("[data-fitting]")?.replaceChildren(...labels.map(offer));
 }
 
 /**
@@ -54,7 +55,7 @@ async function look(form) {
   asking = new AbortController();
   const found = await fetchForm(`${SAVE}?${new URLSearchParams({ url: link.value.trim() })}`, asking.signal);
   if (!found) return;
-  for (const part of ["[data-found]", "[data-buttons]"]) {
+  for (const part of ["[data-found]", "[data-fitting]", "[data-buttons]"]) {
     const shown = form.querySelector(part);
     const next = found.querySelector(part);
     if (shown && next) shown.replaceChildren(...[...next.childNodes].map((node) => document.adoptNode(node)));
@@ -77,6 +78,34 @@ function suggest(field, names) {
   field.list?.replaceChildren(...free.map((name) => new Option("", before + name)));
 }
 
+/** @param {{ name: string, colour: string, reason: string }} label that fits the post */
+function offer(label) {
+  const button = document.createElement("button");
+  const dot = document.createElement("span");
+  const name = document.createElement("bdi");
+  button.type = "button";
+  button.className = "sug";
+  button.title = label.reason;
+  button.value = label.name;
+  button.setAttribute("aria-label", `Add ${label.name}`);
+  dot.className = `dot ${label.colour}`;
+  name.textContent = label.name;
+  button.append(dot, name);
+  return button;
+}
+
+/**
+ * @param {HTMLInputElement} field
+ * @param {HTMLButtonElement} button with a label that fits
+ */
+function take(field, button) {
+  const names = field.value.split(",").map((name) => name.trim()).filter(Boolean);
+  if (!names.some((name) => name.toLowerCase() === button.value.toLowerCase())) names.push(button.value);
+  field.value = names.join(", ");
+  button.remove();
+  field.focus();
+}
+
 /** @param {HTMLFormElement} form */
 function connect(form) {
   let timer = 0;
@@ -92,6 +121,8 @@ function connect(form) {
     labels.addEventListener("input", () => suggest(labels, names));
   }
   form.addEventListener("click", (event) => {
+    const offered = event.target instanceof Element ? event.target.closest("[data-fitting] button") : null;
+    if (offered instanceof HTMLButtonElement && labels instanceof HTMLInputElement) take(labels, offered);
     if (!dialog || !(event.target instanceof Element) || !event.target.closest("[data-cancel]")) return;
     event.preventDefault();
     dialog.hidePopover();
