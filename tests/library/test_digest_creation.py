@@ -161,3 +161,33 @@ async def test_due_accounts_are_read_page_by_page(cast: service.Service) -> None
     rest = await store.due_accounts(first[-1], cast.clock(), 2, job_kind="digest")
 
     assert first + rest == members
+
+
+@pytest.mark.both
+async def test_a_digest_has_the_highlight_of_its_day_only_if_that_is_wanted(alice: Member) -> None:
+    texts = [f"Passage {n} about bowers" for n in range(6)]
+    for text in texts:
+        one = await alice.save(text=text, bookmarked_at="2026-07-14T08:00:00+00:00")
+        path = f"/v1/bookmarks/{one['post_id']}/highlights"
+        await writing.send(alice, "POST", path, {"quote": text})
+    await digesting.prefer(alice, "2026-07-14T08:00:00+00:00", frequency="daily")
+    await digesting.make(alice, "2026-07-15T08:00:00+00:00")
+    shown = (await alice.get("/v1/digests/latest")).json()["data"]
+    assert shown["highlight"] is None
+
+    await digesting.prefer(alice, "2026-07-15T09:00:00+00:00", highlight=True)
+    found = []
+    for day in range(16, 22):
+        await digesting.make(alice, f"2026-07-{day}T08:00:00+00:00")
+        shown = (await alice.get("/v1/digests/latest")).json()["data"]
+        assert shown["first_day"] == f"2026-07-{day - 1}"
+        text = shown["highlight"]["text"]
+        assert text in texts
+        assert f"> {text}" in shown["markdown"]
+        assert "From your highlights" in shown["html"]
+        found.append(text)
+    assert len(set(found)) > 1
+
+    post_id = shown["highlight"]["post"]["post_id"]
+    await writing.send(alice, "DELETE", f"/v1/bookmarks/{post_id}")
+    assert (await alice.get("/v1/digests/latest")).json()["data"]["highlight"] is None

@@ -23,6 +23,7 @@ DEFAULTS = {
     "time_zone": "UTC",
     "hour": 8,
     "mail": False,
+    "highlight": False,
     "mail_available": False,
     "next_digest_at": "2026-07-20T08:00:00.000000+00:00",
 }
@@ -159,6 +160,7 @@ async def test_preferences_are_changed_field_by_field(alice: Member) -> None:
         "time_zone": "Asia/Kathmandu",
         "hour": 0,
         "mail": True,
+        "highlight": False,
         "mail_available": False,
         "next_digest_at": "2026-07-18T18:15:00.000000+00:00",
     }
@@ -210,7 +212,8 @@ WRONG: list[tuple[Any, str]] = [
         {"time zone": "UTC"},
         (
             "Unknown field 'time zone'. Did you mean time_zone? "
-            "Allowed fields: frequency, time_zone, hour, mail."
+            "Allowed fields: frequency, time_zone, hour, mail, "
+            "highlight."
         ),
     ),
 ]

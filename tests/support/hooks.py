@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from standardwebhooks.webhooks import Webhook
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.jobs.account_jobs import WebhookJobs
+from bowerbird.library.digests.digests import Digests
 from bowerbird.library.webhooks.delivering import Delivering
 from bowerbird.library.webhooks.sending import Sender
 from bowerbird.settings import Settings
@@ -117,6 +119,9 @@ class Post:
             self.member.clock,
             self.settings,
             lambda: Sender([self.receiver.host], timeout_s=self.timeout_s),
+            digest=partial(
+                Digests(self.member.database, self.member.clock, can_mail=False).get, format="json"
+            ),
         )
         self.jobs = WebhookJobs(self.member.database, self.delivering, self.member.clock)
 

@@ -1,6 +1,7 @@
 """Builds the worker with all kinds of jobs, and the search by meaning that some of them share."""
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final, Self
 
 import msgspec
@@ -22,6 +23,7 @@ from bowerbird.jobs.exports import ExportJobs
 from bowerbird.jobs.worker import JobKind, Paused, Progress, Recurring, Worker
 from bowerbird.library.connections.syncing import Sync
 from bowerbird.library.digests.contents import DigestTopics
+from bowerbird.library.digests.digests import Digests
 from bowerbird.library.links.reading import LinkReading
 from bowerbird.library.media.keeping import Keeping
 from bowerbird.library.upkeep.corrections import EVERY_S, SegmentMerging
@@ -74,6 +76,7 @@ def build_worker(
     exports = ExportJobs(database, files, clock, settings.data_dir, searching.meaning)
     topics = DigestTopics(database, searching.meaning)
     digests = DigestJobs(database, settings, clock, topics.of)
+    digest_json = partial(Digests(database, clock, can_mail=False).get, format="json")
     parts = (
         exports,
         digests,
@@ -82,7 +85,7 @@ def build_worker(
         SourceJobs(database, Sync(database, clock, settings), clock),
         LinkJobs(database, LinkReading(database, clock, settings), clock),
         RuleJobs(database, clock, searching.meaning),
-        WebhookJobs(database, Delivering(database, clock, settings), clock),
+        WebhookJobs(database, Delivering(database, clock, settings, digest=digest_json), clock),
         ReindexJobs(database, clock),
     )
     kinds = [changes(database, clock), *(part.kind for part in parts)]

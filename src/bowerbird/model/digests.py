@@ -38,6 +38,8 @@ class Preferences(Struct, frozen=True):
     since: int = 0
     is_zone_chosen: bool = False
     updated_at: int = 0
+    # Whether each digest has one of the account's notes or highlights.
+    has_highlight: bool = False
 
     @property
     def kind(self) -> PeriodKind | None:
@@ -70,12 +72,15 @@ class Contents(Struct, frozen=True, kw_only=True):
     year_ago_count: int = 0
     year_ago: list[str] = []
     forgotten: str | None = None
+    # A post with a note or highlights, and a number that chooses one of these.
+    highlight: str | None = None
+    passage: int = 0
     introduction: str | None = None
 
     @property
     def post_ids(self) -> list[str]:
-        listed = [*self.saved, *self.unread, *self.year_ago]
-        return listed if self.forgotten is None else [*listed, self.forgotten]
+        single = [one for one in (self.forgotten, self.highlight) if one is not None]
+        return [*self.saved, *self.unread, *self.year_ago, *single]
 
     @property
     def is_empty(self) -> bool:

@@ -37,6 +37,7 @@ class EventType(StrEnum):
     VIEW_CREATED = "view.created"
     VIEW_CHANGED = "view.changed"
     VIEW_DELETED = "view.deleted"
+    DIGEST_CREATED = "digest.created"
 
 
 class EventLabel(Struct, frozen=True, array_like=True):
@@ -63,6 +64,8 @@ class Happening(Struct, frozen=True, array_like=True):
     is_quiet: bool = False
     # The webhook that a post was sent to.
     webhook: str = ""
+    # The id of a digest.
+    digest: str = ""
 
     @property
     def size(self) -> int:

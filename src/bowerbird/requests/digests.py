@@ -69,3 +69,10 @@ class PreferencesRequest(Struct, frozen=True, forbid_unknown_fields=True, kw_onl
             argument={"description": "Also by email."},
         ),
     ] = None
+    highlight: Annotated[
+        bool | None,
+        about(
+            "Whether each digest has one of your notes or highlights, that of its day.",
+            argument={"description": "With one of their highlights."},
+        ),
+    ] = None

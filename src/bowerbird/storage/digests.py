@@ -126,7 +126,7 @@ class DigestStore:
         rows = await reader.rows(self._sql["preferences"], {"account_id": account_id})
         if not rows:
             return Preferences()
-        frequency, time_zone, hour, is_mailed, since, is_zone_chosen, updated_at = rows[0]
+        frequency, time_zone, hour, is_mailed, since, is_zone_chosen, updated_at, marked = rows[0]
         return Preferences(
             Frequency(frequency),
             time_zone,
@@ -135,6 +135,7 @@ class DigestStore:
             since,
             bool(is_zone_chosen),
             updated_at,
+            bool(marked),
         )
 
     async def put_preferences(

@@ -73,6 +73,7 @@ class DigestPages:
                 "frequency": preferences.frequency,
                 "hour": preferences.hour,
                 "mail": preferences.mail,
+                "highlight": preferences.highlight,
             },
             time_zone=preferences.time_zone,
             can_mail=preferences.mail_available,
@@ -94,6 +95,7 @@ class DigestPages:
             labels=parts.labels(digest),
             introduction=digest.introduction or "",
             sections=parts.sections(digest),
+            highlight=parts.highlight(digest),
             earlier=_listed(earlier, times) if earlier else None,
             made_at=_moment(digest.made_at, times),
             mailed=_mail_sentence(digest.mail),
@@ -123,6 +125,12 @@ class _Parts:
         """What was saved comes last: it is known best."""
         found = [self._section(each, digest) for each in wording.sections(digest)]
         return sorted(found, key=lambda each: each["is_saved"])
+
+    def highlight(self, digest: DigestResponse) -> dict[str, Any] | None:
+        found = digest.highlight
+        if found is None:
+            return None
+        return {**self._post(found.post), "text": found.text, "comment": found.comment}
 
     def _section(self, section: Section, digest: DigestResponse) -> dict[str, Any]:
         is_saved = section.heading == "Saved"

@@ -8,7 +8,7 @@ from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 from bowerbird.clock import system_clock
 from bowerbird.model import instants
 from bowerbird.model.events import EventType
-from tests.support import ruling, waiting, writing
+from tests.support import digesting, ruling, waiting, writing
 from tests.support.hooks import Post
 from tests.support.service import Service
 
@@ -367,3 +367,26 @@ async def test_a_rule_can_send_posts_to_one_webhook(post: Post) -> None:
 
     assert post.receiver.types("/chosen") == [EventType.POST_SENT]
     assert post.receiver.types("/other") == ["post.created"]
+
+
+async def test_a_new_digest_is_sent_as_json_to_webhooks_that_want_it(post: Post) -> None:
+    member = post.member
+    await digesting.prefer(member, "2026-07-14T08:00:00+00:00", highlight=True)
+    saved = await member.save(text="Bowers are stages.", bookmarked_at="2026-07-15T08:00:00+00:00")
+    path = f"/v1/bookmarks/{saved['post_id']}/highlights"
+    await writing.send(member, "POST", path, {"quote": "stages", "comment": "Not nests"})
+    await post.add("/digests", events=["digest.created"])
+    await post.add("/labelled", tag="birds")
+
+    await digesting.make(member)
+    await post.deliver()
+
+    [message] = post.receiver.received
+    assert message.path == "/digests"
+    body = message.message
+    assert (body["type"], body["data"]["digest_id"]) == ("digest.created", "weekly-2026-07-13")
+    shown = (await member.get("/v1/digests/latest", format="json")).json()["data"]
+    assert body["data"]["digest"] == shown
+    marked = shown["highlight"]
+    assert (marked["text"], marked["comment"]) == ("stages", "Not nests")
+    assert marked["post"]["post_id"] == saved["post_id"]

@@ -255,6 +255,7 @@ def _preferences(preferences: Preferences) -> dict[str, Any]:
         "time_zone": preferences.time_zone,
         "hour": preferences.hour,
         "mail": preferences.is_mailed,
+        "highlight": preferences.has_highlight,
     }
 
 

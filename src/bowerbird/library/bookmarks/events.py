@@ -48,7 +48,7 @@ class Event(Struct, frozen=True, kw_only=True):
     id: str | UnsetType = UNSET
     """Number of the event: a later one has a higher number. Absent for post.listed."""
     post_id: str | UnsetType = UNSET
-    """The post; absent if it happened to a label or a view."""
+    """The post; absent if it happened to a label, a view or a digest."""
     fields: Sequence[str] | UnsetType = UNSET
     """Of a change: the names of the fields that were changed."""
     label: LabelName | UnsetType = UNSET
@@ -61,6 +61,8 @@ class Event(Struct, frozen=True, kw_only=True):
     """The Smart View that it happened to."""
     webhook_id: str | UnsetType = UNSET
     """The webhook that a rule sent the post to."""
+    digest_id: str | UnsetType = UNSET
+    """The digest that was created. A message to a webhook also has its content, as `digest`."""
     bookmark: Bookmark | UnsetType | None = UNSET
     """The post as it is now; null if it is not in the library any more. Absent with ids_only."""
 
@@ -172,6 +174,7 @@ def _event(one: Happening, number: int, at: str, post_id: str | UnsetType) -> Ev
         into=_label(one.into),
         view_slug=one.view or UNSET,
         webhook_id=one.webhook or UNSET,
+        digest_id=one.digest or UNSET,
     )
 
 

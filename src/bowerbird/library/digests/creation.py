@@ -3,14 +3,19 @@
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from bowerbird.clock import MICROSECONDS, Clock, month_of
 from bowerbird.introductions import Introductions
 from bowerbird.library.access.turns import lock_library
+from bowerbird.library.bookmarks.annotated_posts import AnnotatedPosts
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.digests.contents import DigestContents, Topics
 from bowerbird.library.digests.responses import to_response
+from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
 from bowerbird.model.digests import Contents, Digest, Mailing, MailState, Preferences
+from bowerbird.model.events import EventType, Happening
 from bowerbird.model.instants import Period, latest_due, zone_of
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
@@ -70,6 +75,8 @@ class DigestCreation:
         self._can_mail = can_mail
         self._introductions = introductions
         self._contents = DigestContents(database, topics)
+        bookmarks = Bookmarks(database, SemanticSearch(database), clock)
+        self._annotated = AnnotatedPosts(database, bookmarks)
         self._accounts = AccountStore(database)
         self._store = DigestStore(database)
         self._posts = DigestPostStore(database)
@@ -127,12 +134,26 @@ class DigestCreation:
     ) -> Digest | None:
         """None if the digest would be empty."""
         contents = await self._contents.of(account, period, zone_of(preferences.time_zone))
+        if preferences.has_highlight:
+            contents = await self._with_highlight(account, contents, period)
         if contents.is_empty:
             return None
         now, zone = self._clock(), preferences.time_zone
         mailing = self._mailing(preferences)
         digest = Digest(period.kind, period.first_day, zone, now, contents, mailing)
         return await self._with_introduction(account, digest)
+
+    async def _with_highlight(
+        self, account: Account, contents: Contents, period: Period
+    ) -> Contents:
+        """The note or highlight that the website shows on the day on which the digest is due."""
+        found, chosen = await self._annotated.of_day(account, period.next_day)
+        if not found:
+            return contents
+        with_one: Contents = msgspec.structs.replace(
+            contents, highlight=_post_id(found).post_id, passage=chosen
+        )
+        return with_one
 
     def _mailing(self, preferences: Preferences) -> Mailing:
         if not (preferences.is_mailed and self._can_mail):
@@ -172,8 +193,16 @@ class DigestCreation:
         if not await self._store.put(transaction, account_id, digest):
             return False
         # Responses are cached by the library's version, and the list of digests has changed.
-        await self._libraries.touch(transaction, account_id)
+        happened = [Happening(EventType.DIGEST_CREATED, digest=digest.digest_id)]
+        await self._libraries.touch(transaction, account_id, happened, self._clock())
         return True
+
+
+class _Identified(Struct):
+    post_id: str
+
+
+_post_id = msgspec.json.Decoder(_Identified).decode
 
 
 def _introduction_input(digest: Digest, posts: dict[str, bytes]) -> dict[str, Any]:

@@ -43,6 +43,8 @@ class PreferencesResponse(Struct, frozen=True):
     """Hour of the day after the period at which the digest is created, 0 to 23."""
     mail: bool
     """Whether each new digest is emailed to the account's address."""
+    highlight: bool
+    """Whether each digest has one of your notes or highlights."""
     mail_available: bool
     """Whether the operator has configured a mail server."""
     next_digest_at: str | None
@@ -177,6 +179,7 @@ class Digests:
             time_zone=wanted.time_zone,
             hour=wanted.hour,
             mail=wanted.is_mailed,
+            highlight=wanted.has_highlight,
             mail_available=self._can_mail,
             next_digest_at=None if due == NEVER else with_offset(due),
         )
@@ -208,6 +211,7 @@ def _changed(held: Preferences, request: PreferencesRequest) -> Preferences:
         "time_zone": request.time_zone,
         "hour": request.hour,
         "is_mailed": request.mail,
+        "has_highlight": request.highlight,
         "is_zone_chosen": True if request.time_zone is not None else None,
     }
     changes = {name: value for name, value in sent.items() if value is not None}

@@ -32,7 +32,14 @@ def markdown(digest: DigestResponse) -> str:
         parts.append("\n".join(_item(post, digest) for post in section.posts))
         if section.more > 0:
             parts.append(f"And {section.more:,} more.")
+    parts += _marked(digest)
     return "\n\n".join(parts) + "\n"
+
+
+def _marked(digest: DigestResponse) -> list[str]:
+    """The highlight or note of the account, which is text like that of others."""
+    lines = [_AT_START.sub(r"\1\\", escaped(one)) for one in wording.highlight(digest)]
+    return ["## From your highlights", f"> {lines[0]}", *lines[1:]] if lines else []
 
 
 def plain_text(digest: DigestResponse, ending: str = "") -> str:
@@ -49,6 +56,8 @@ def plain_text(digest: DigestResponse, ending: str = "") -> str:
         parts += [_plain_item(post, digest) for post in section.posts]
         if section.more > 0:
             parts.append(f"And {section.more:,} more.")
+    if marked := wording.highlight(digest):
+        parts += ["FROM YOUR HIGHLIGHTS", *marked]
     return "\n\n".join([*parts, ending] if ending else parts) + "\n"
 
 

@@ -19,6 +19,7 @@ MONTHS: Final = (
     *("July", "August", "September", "October", "November", "December"),
 )
 _MAX_TEXT_LENGTH: Final = 280
+_MAX_HIGHLIGHT_LENGTH: Final = 1_000
 _MAX_TITLE_LENGTH: Final = 120
 _MAX_HANDLE_LENGTH: Final = 60
 # Characters other than letters and digits that an address keeps; the rest is percent-encoded.
@@ -64,6 +65,16 @@ class PostsPart(Struct, frozen=True):
     """The selected posts that are still in the library."""
 
 
+class DigestHighlight(Struct, frozen=True):
+    """Something that you marked or wrote, and its post."""
+
+    text: str
+    """The passage, or the beginning of the note, on one line."""
+    comment: str
+    """Your comment on the passage; empty if there is none, or for a note."""
+    post: DigestPost
+
+
 class MailResponse(Struct, frozen=True):
     state: MailState
     """none, waiting, sending, sent, failed, refused or unclear."""
@@ -105,6 +116,9 @@ class DigestResponse(DigestSummary, frozen=True, kw_only=True):
     """Posts saved on the same days a year earlier."""
     forgotten: DigestPost | None
     """An unread post saved long ago; null if there is none."""
+    highlight: DigestHighlight | None = None
+    """One of your notes or highlights, another one each day; null if there is none or the
+    preferences leave it out."""
     markdown: str | UnsetType = UNSET
     """The digest as Markdown."""
     html: str | UnsetType = UNSET
@@ -135,6 +149,7 @@ def to_response(digest: Digest, posts: Mapping[str, bytes]) -> DigestResponse:
         unread=PostsPart(contents.unread_count, existing(contents.unread)),
         a_year_ago=PostsPart(contents.year_ago_count, existing(contents.year_ago)),
         forgotten=forgotten[0] if forgotten else None,
+        highlight=_highlight(posts.get(contents.highlight or ""), contents.passage),
     )
 
 
@@ -197,6 +212,25 @@ def _author(author: AuthorCount) -> AuthorCount:
         one_line(author.author_username, _MAX_HANDLE_LENGTH),
         one_line(author.author_name, _MAX_TITLE_LENGTH),
         author.count,
+    )
+
+
+def _highlight(bookmark_json: bytes | None, passage: int) -> DigestHighlight | None:
+    """None if the post is gone, or has neither notes nor highlights any more."""
+    if bookmark_json is None:
+        return None
+    bookmark = _bookmark(json_depth.cut(bookmark_json))
+    passages = bookmark.highlights or []
+    text, comment = bookmark.note or "", ""
+    if passages:
+        chosen = passages[passage % len(passages)]
+        text, comment = chosen.quote, chosen.comment or ""
+    if not text:
+        return None
+    return DigestHighlight(
+        one_line(text, _MAX_HIGHLIGHT_LENGTH),
+        one_line(comment, _MAX_TEXT_LENGTH),
+        _post(bookmark_json),
     )
 
 

@@ -72,6 +72,15 @@ def sections(digest: DigestResponse) -> Iterator[Section]:
     return (section for section in found if section.posts)
 
 
+def highlight(digest: DigestResponse) -> list[str]:
+    """One of the account's highlights or notes, its comment if any, and where it is from."""
+    found = digest.highlight
+    if found is None:
+        return []
+    source = f"{author_of(found.post)}, {day_of(found.post, digest)}"
+    return [part for part in (found.text, found.comment, source) if part]
+
+
 def author_of(post: DigestPost) -> str:
     return _display_name(post.author_name, post.author_username)
 
@@ -100,6 +109,7 @@ def html(digest: DigestResponse, unsubscribe_url: str = "") -> str:
         opening=opening(digest),
         counted_names=(("Labels", labels(digest)), ("Authors", authors(digest))),
         sections=sections(digest),
+        highlight=highlight(digest),
         author_of=author_of,
         day_of=partial(day_of, digest=digest),
         unsubscribe_url=unsubscribe_url,

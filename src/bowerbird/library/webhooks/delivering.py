@@ -7,11 +7,12 @@ loses none, and a message that fails holds the later ones back.
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 import structlog
+from msgspec import UNSET
 
 from bowerbird.clock import MICROSECONDS, Clock, month_of
 from bowerbird.connections.sealing import Sealer
@@ -52,7 +53,10 @@ class Delivering:
         clock: Clock,
         settings: Settings,
         sender: "Callable[[], Sender] | None" = None,
+        digest: Callable[[Account, str], Awaitable[object]] | None = None,
     ) -> None:
+        """`digest` reads one by its id."""
+        self._digest = digest
         self._database = database
         self._clock = clock
         self._sender = sender or (lambda: _new_sender(settings))
@@ -137,7 +141,10 @@ class Delivering:
     ) -> Webhook | None:
         """The webhook after the delivery; None if it failed, or the webhook was changed."""
         event = await self._events.with_bookmark(account, event)
-        delivery = messages.of_event(account, hook, event, self._clock())
+        digest = None
+        if event.digest_id is not UNSET and self._digest is not None:
+            digest = await self._digest(account, event.digest_id)
+        delivery = messages.of_event(account, hook, event, self._clock(), digest)
         attempt = await self._attempt(account, hook, delivery, sender)
         if attempt.problem:
             await self._fail(account, hook, delivery, attempt)

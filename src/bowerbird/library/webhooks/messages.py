@@ -26,14 +26,17 @@ from bowerbird.storage.database import Database
 _encode: Final = msgspec.json.Encoder().encode
 
 
-def of_event(account: Account, hook: Webhook, event: Event, now: int) -> Delivery:
-    """The message of an event, with its post if that is not too long.
+def of_event(
+    account: Account, hook: Webhook, event: Event, now: int, digest: object = None
+) -> Delivery:
+    """The message of an event, with its post or digest if that is not too long.
 
     Its id is the same whenever it is sent, so that a receiver knows what it has already.
     """
     # A restored library has a new epoch, and gives the numbers of its lost events again.
     message_id = f"msg_{account.epoch:x}_{event.id}"
-    body = _body(event.type, event.at, event)
+    whole = event if digest is None else {**msgspec.to_builtins(event), "digest": digest}
+    body = _body(event.type, event.at, whole)
     if len(body) > MESSAGE_BYTES_MAX:
         body = _body(event.type, event.at, msgspec.structs.replace(event, bookmark=UNSET))
     return _delivery(hook, message_id, event.type, body, now)

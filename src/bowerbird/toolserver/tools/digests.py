@@ -56,6 +56,7 @@ class Preferences(Struct, kw_only=True, omit_defaults=True):
     time_zone: str
     hour: int
     mail: bool
+    highlight: bool = False
     mail_available: bool
     next_digest_at: str | None = None
     advice: str = ""
@@ -66,7 +67,7 @@ PREFERENCES: Final = Tool(
     title="Change digest preferences",
     description=(
         "Changes how often the user gets a digest, when, and whether by email. Without arguments "
-        "it changes nothing and returns the present preferences."
+        "it only returns the preferences."
     ),
     takes=PreferencesRequest,
     returns=Preferences,
@@ -114,6 +115,7 @@ class DigestContent(Summary, kw_only=True):
     a_year_ago: PostsPart
     # A post saved long ago.
     forgotten: Json | None = None
+    highlight: Json | None = None
     truncated: bool
     advice: str = ""
 
@@ -121,10 +123,7 @@ class DigestContent(Summary, kw_only=True):
 LIST: Final = Tool(
     name="list_digests",
     title="List digests",
-    description=(
-        "Lists the user's daily or weekly digests, newest first, and the preferences for them. "
-        "get_digest returns the content of one."
-    ),
+    description=("Lists the user's digests, newest first, and the preferences for them."),
     takes=ListArguments,
     returns=DigestList,
     hints=READS,

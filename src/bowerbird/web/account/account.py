@@ -157,6 +157,7 @@ class _AccountPage:
                 "frequency": preferences.frequency,
                 "hour": preferences.hour,
                 "mail": preferences.mail,
+                "highlight": preferences.highlight,
             },
             removed_posts=await services.accounts.removed_posts(visit.account_id),
             reading=reading_form(visit),
@@ -213,6 +214,7 @@ def _preferences(visit: Visit, *, can_mail: bool) -> PreferencesRequest:
     if hour := visit.form.get("hour", ""):
         is_number = hour.isascii() and hour.isdigit() and len(hour) <= _HOUR_DIGITS
         sent["hour"] = int(hour) if is_number else hour
+        sent["highlight"] = "highlight" in visit.form
     # A switch that is off is not sent, and neither is one that cannot be used.
     if can_mail and visit.signed_in.email:
         sent["mail"] = "mail" in visit.form

@@ -3,15 +3,15 @@ d.kind, d.first_day, d.time_zone, d.made_at, d.contents, d.mail_state, d.mail_tr
 
 -- name: preferences
 SELECT p.frequency, p.time_zone, p.hour, p.is_mailed, p.since, p.is_zone_chosen,
-       p.updated_at
+       p.updated_at, p.has_highlight
   FROM digest_preference AS p
  WHERE p.account_id = :account_id
 
 -- name: put_preferences
 INSERT INTO digest_preference (account_id, frequency, time_zone, hour, is_mailed, since, due_at,
-                               is_zone_chosen, updated_at)
+                               is_zone_chosen, updated_at, has_highlight)
 VALUES (:account_id, :frequency, :time_zone, :hour, :is_mailed, :since, :due_at, :is_zone_chosen,
-        :updated_at)
+        :updated_at, :has_highlight)
     ON CONFLICT (account_id) DO UPDATE
    SET frequency = excluded.frequency,
        time_zone = excluded.time_zone,
@@ -20,7 +20,8 @@ VALUES (:account_id, :frequency, :time_zone, :hour, :is_mailed, :since, :due_at,
        since = excluded.since,
        due_at = excluded.due_at,
        is_zone_chosen = excluded.is_zone_chosen,
-       updated_at = excluded.updated_at
+       updated_at = excluded.updated_at,
+       has_highlight = excluded.has_highlight
 
 -- name: set_due
 UPDATE digest_preference
