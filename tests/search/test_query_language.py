@@ -25,6 +25,7 @@ from bowerbird.search.queries.query_language import (
     MAX_DEPTH,
     MAX_HINTS,
     MAX_TERMS,
+    QUOTES_IN_A_SENTENCE,
     TOO_MANY_PREFIXES,
     joined,
     moves,
@@ -272,6 +273,17 @@ MANY = " OR ".join(f"word{number}" for number in range(13))
 )
 def test_a_dash_after_words_excludes(text: str) -> None:
     assert Term(("tax",), is_excluded=True) in parsed(text).parts
+
+
+def test_quotation_marks_in_a_pasted_sentence_ask_for_no_exact_words() -> None:
+    query = parse('She said the "bower of caps" is a "nest".')
+
+    assert not any(term.is_quoted for term in query.wanted_terms)
+    assert {"bower", "caps", "nest"} <= {term.tokens[0] for term in query.wanted_terms}
+    assert query.hints == (QUOTES_IN_A_SENTENCE,)
+    # A quotation with its author, and a search with quotation marks, are exact.
+    for text in ('"Know thyself." -Socrates', 'birds with "bower of caps"', '"a b" OR c.'):
+        assert any(term.is_quoted for term in parse(text).wanted_terms), text
 
 
 def test_a_field_excludes_in_a_sentence_too() -> None:

@@ -1,6 +1,7 @@
 """The score of a post: how near it is in meaning, and how much of the query's words it has.
 
-    score    = cosine + WORD_WEIGHT * beyond ** 2 + FINE_WEIGHT * length * bm25 / highest bm25
+    score    = cosine + WORD_WEIGHT * (1 - TOLD_BY_BM25 * length) * beyond ** 2
+               + FINE_WEIGHT * length * bm25 / highest bm25
     beyond   = (coverage - CHANCE) / (1 - CHANCE), at least 0
     coverage = sum(idf * weight of the best form that the post has) / sum(idf)
     length   = ((words of the query that the library has - 1) / (LONG_QUERY - 1)) ** 2,
@@ -22,15 +23,15 @@ from bowerbird.search.meaning.vectors import Numbers
 WORD_WEIGHT: Final = 0.7
 # A question shares so many of its words with posts that do not answer it.
 CHANCE: Final = 0.35
-FINE_WEIGHT: Final = 0.2
+FINE_WEIGHT: Final = 0.3
+# Of the weight of the coverage, if a query is long.
+TOLD_BY_BM25: Final = 0.7
 LONG_QUERY: Final = 7
 # Of one word: only the order of posts that have it.
 SHORTEST: Final = 0.05
-# The usual constants of bm25. The length is that of an average post with its other forms and
-# stems.
+# The usual constants of bm25. A post whose words are not counted has the average length.
 _SATURATION: Final = 1.2
 _LENGTH_SHARE: Final = 0.75
-_AVERAGE_LENGTH: Final = 50.0
 # How often posts have a word matters little if many have it.
 _COUNTED_POSTS: Final = 10_000
 # Words have up to 24 other forms, and each takes time in each post.
@@ -137,15 +138,16 @@ class WordScores:
         length = max(length, SHORTEST)
         beyond = np.maximum(coverage - np.float32(CHANCE), 0) / np.float32(1 - CHANCE)
         highest = max(float(bm25.max(initial=0)), 1e-9)
-        scores: Floats = WORD_WEIGHT * beyond**2 + FINE_WEIGHT * length * bm25 / highest
+        weight = WORD_WEIGHT * (1 - TOLD_BY_BM25 * length)
+        scores: Floats = weight * beyond**2 + FINE_WEIGHT * length * bm25 / highest
         return scores
 
     def bm25(self, held: Floats, numbers: Integers, counted: Counted) -> Floats:
         """Forms that are not counted occur once."""
         rows = np.searchsorted(numbers, counted.numbers)
-        lengths = np.full(len(numbers), _AVERAGE_LENGTH, np.float32)
-        lengths[rows] = counted.lengths
-        norm = _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * lengths / _AVERAGE_LENGTH)
+        lengths = np.ones(len(numbers), np.float32)
+        lengths[rows] = counted.lengths / max(float(counted.lengths.sum()), 1) * len(rows)
+        norm = _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * lengths)
         columns = {token: column for column, token in enumerate(counted.tokens)}
         total = np.zeros(len(numbers), np.float32)
         for word, held_row in zip(self.words, held, strict=True):

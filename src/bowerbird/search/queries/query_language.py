@@ -53,6 +53,11 @@ TOO_MANY_PREFIXES: Final = (
     "Not all words with * count: only the first eight of four letters or more, two of three "
     "letters, or one of two."
 )
+# In a sentence with so many other words.
+_LEAST_BESIDE_QUOTES: Final = 3
+QUOTES_IN_A_SENTENCE: Final = (
+    "The query reads like a sentence, so its quotation marks do not ask for exact words."
+)
 
 _STRAIGHT_QUOTES: Final = str.maketrans("\u201c\u201d\u201e\uff02", '""""')
 _PAIR_LENGTH: Final = 2
@@ -194,6 +199,9 @@ class _Parser:
         self._ignored = 0
         self._hints: dict[str, None] = {}
         self._left_out = 0
+        words = sum(piece.kind is Kind.WORD for piece in self._pieces)
+        if self._is_sentence and words >= _LEAST_BESIDE_QUOTES:
+            self._take_off_quotes()
 
     def query(self) -> WordQuery:
         for piece in self._pieces:
@@ -202,6 +210,13 @@ class _Parser:
             self._close()
         parts = self._end(self._groups[0])
         return WordQuery(parts, tuple(self._hints)[:MAX_HINTS], self._left_out)
+
+    def _take_off_quotes(self) -> None:
+        """A pasted sentence quotes what posts about the same say in other words."""
+        pieces = [each for piece in self._pieces for each in _unquoted(piece)]
+        if len(pieces) > len(self._pieces):
+            self._hint(QUOTES_IN_A_SENTENCE)
+        self._pieces = pieces
 
     def _take(self, piece: Piece) -> None:
         group = self._groups[-1]
@@ -293,6 +308,12 @@ class _Parser:
 
     def _hint(self, sentence: str) -> None:
         self._hints[sentence] = None
+
+
+def _unquoted(piece: Piece) -> list[Piece]:
+    if piece.kind is not Kind.PHRASE or piece.is_excluded:
+        return [piece]
+    return [Piece(Kind.WORD, word, written=word) for word in piece.text.split()]
 
 
 def _term(term: Term, *, is_excluded: bool) -> Term | None:

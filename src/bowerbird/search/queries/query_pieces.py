@@ -33,7 +33,9 @@ _BEFORE_NO_OPERATOR: Final = STOP_WORDS - {"and", "but", "or"}
 _QUOTED: Final = re.compile(r'"([^"]*)"?')
 # Only ASCII: in Unicode, other letters are an i or an s without regard to case.
 _FIELD: Final = re.compile(rf'((?ai:{"|".join(NAMES)})):(?:"([^"]*)"?|(?=[^\s/:]))')
-_SENTENCE_END: Final = re.compile(r"[^\W\d_]{2}[?.\u2026]+$|[\u3002\uff1f]$")
+_SENTENCE_END: Final = re.compile(
+    r"[^\W\d_]{2}!*[?.\u2026][?.!\u2026]*$|^[?.\u2026]+$|[\u3002\uff1f]$"
+)
 _QUOTATION_END: Final = re.compile(r"\w[.!?\u2026\u3002\uff01\uff1f]\s*$")
 
 
@@ -137,7 +139,7 @@ def _is_typed_operator(piece: Piece) -> bool:
 
 def _ends_sentence(word: str) -> bool:
     """Not an abbreviation, such as U.S."""
-    return bool(_SENTENCE_END.search(word)) and "." not in word.rstrip(".")
+    return bool(_SENTENCE_END.search(word)) and "." not in word.rstrip("?.!\u2026")
 
 
 def _skip(text: str, place: int) -> int:

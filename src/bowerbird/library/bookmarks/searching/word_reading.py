@@ -255,9 +255,8 @@ def _scores(held: Sequence[_Held], unknown: int, total: int) -> "WordScores":
         )
     words = []
     for spellings in by_group.values():
-        best = max(spelling.weight for spelling in spellings)
-        # Rare forms of a common word do not make it rare.
-        posts = max(len(s.holders) for s in spellings if s.weight == best)
+        # A rare form of a common word does not make it rare.
+        posts = max(len(spelling.holders) for spelling in spellings)
         words.append(scoring.HeldWord(scoring.idf(posts, total), tuple(spellings)))
     return scoring.WordScores(words, unknown, scoring.idf(0, total))
 
