@@ -123,18 +123,6 @@ def test_what_is_left_out_is_counted_by_reason_and_named_with_its_line(
     assert links.read_text().splitlines() == [f"https://example.com/{n}" for n in range(25)]
 
 
-def test_a_list_of_links_without_a_post_is_still_one(library: Library, tmp_path: Path) -> None:
-    file = tmp_path / "out.txt"
-    file.write_text("".join(f"https://example.com/{name}\n" for name in "abc"))
-
-    ran = library.run("import", EMAIL, file)
-
-    assert ran.out.startswith(f"{file}: list of links\n")
-    assert (
-        "  Nothing in this file can be imported. Left out: 3 links that are not posts.\n" in ran.out
-    )
-
-
 def test_likes_are_imported_on_request_and_labelled(library: Library, files: list[Path]) -> None:
     likes = next(file for file in files if file.name == "like.js")
 

@@ -142,18 +142,6 @@ async def test_a_post_saved_again_comes_back_with_content(laptop: Sender, alice:
     assert (await writing.bookmark(alice, post_id(1)))["tweet_details"]["text"] == "Post 1."
 
 
-async def test_the_payload_of_an_event_only_adds_to_a_post(laptop: Sender, alice: Member) -> None:
-    await alice.save(post_id=post_id(1), tags=["mine"], is_read=True, text="A long text of mine.")
-    own = make.post(post_id=post_id(1), tags=["theirs"], is_read=False, text="A long")
-
-    await laptop.post("/events", [added(1, LATE, payload=own)])
-
-    post = await writing.bookmark(alice, post_id(1))
-    assert post["tweet_details"]["text"] == "A long text of mine."
-    assert sorted(post["tags"]) == ["mine", "theirs"]
-    assert post["is_read"]
-
-
 async def test_the_time_of_an_event_counts_not_its_payload(laptop: Sender, alice: Member) -> None:
     own = make.post(post_id=post_id(1), bookmarked_at="2020-01-01T00:00:00Z")
 

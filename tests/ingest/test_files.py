@@ -39,15 +39,6 @@ async def test_a_file_is_imported_and_told(laptop: Sender, cast: Service, alice:
     assert await alice.ids() == []
 
 
-async def test_the_same_file_again_changes_nothing(laptop: Sender, cast: Service) -> None:
-    content = own("1", "2")
-    await imported(cast, laptop, await upload(laptop, content))
-
-    job = await imported(cast, laptop, await upload(laptop, content))
-
-    assert counts(job) == (0, 0, 2)
-
-
 async def test_a_dry_run_compares_the_file_with_the_library(
     laptop: Sender, cast: Service, alice: Member
 ) -> None:

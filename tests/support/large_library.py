@@ -16,7 +16,7 @@ import numpy as np
 from bowerbird.clock import system_clock
 from bowerbird.library.access.turns import lock_library
 from bowerbird.library.accounts.accounts import Accounts
-from bowerbird.library.bookmarks.writing.upsert import Prepared, Upsert, prepare_all
+from bowerbird.library.bookmarks.writing.upsert import Upsert, Write, writes_of
 from bowerbird.library.vectors.sweeps import text_hash, text_of_rendering
 from bowerbird.model.accounts import Account
 from bowerbird.model.vectors import NewVector, UnembeddedPost, VectorStoreState
@@ -64,8 +64,8 @@ async def _fill(settings: Settings) -> None:
     try:
         account_id = await Accounts(database, system_clock).create(EMAIL, "pro")
         upsert = Upsert(database, system_clock)
-        for prepared in _prepared():
-            await upsert.write(msgspec.structs.replace(prepared, account_id=account_id))
+        for writes in _prepared():
+            await upsert.write(account_id, writes)
         account = await AccountStore(database).by_id(account_id, month=0)
         assert account
         assert account.total == POSTS
@@ -75,16 +75,16 @@ async def _fill(settings: Settings) -> None:
 
 
 @cache
-def _prepared() -> list[Prepared]:
+def _prepared() -> list[list[Write]]:
     """The posts, parsed and split into words once for both databases."""
     return list(_batches())
 
 
-def _batches() -> Iterator[Prepared]:
+def _batches() -> Iterator[list[Write]]:
     for first in range(0, POSTS, _PER_WRITE):
         numbers = range(first, first + _PER_WRITE)
         posts = [read(make.raw(varied_posts.post(number))).incoming for number in numbers]
-        yield prepare_all(0, posts)
+        yield writes_of(posts)
 
 
 async def _embed(database: Database, account: Account) -> None:

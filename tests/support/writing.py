@@ -5,7 +5,7 @@ from typing import Any
 
 import httpx
 
-from bowerbird.library.bookmarks.writing.upsert import Upsert, prepare_all
+from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.library.upkeep.checks import Checks
 from bowerbird.model.imports import Counts
 from bowerbird.sources import own_json
@@ -83,8 +83,7 @@ async def save_unbounded(member: Member, post_id: str, names: Sequence[str]) -> 
     upsert = Upsert(member.database, member.clock)
 
     async def work(transaction: Transaction) -> None:
-        prepared = prepare_all(member.account_id, [incoming])
-        await upsert.restore(transaction, prepared)
+        await upsert.restore(transaction, member.account_id, [incoming])
 
     await member.database.write(work)
 

@@ -9,7 +9,6 @@ from bowerbird.ingest.router import DeviceAuthenticator
 from bowerbird.ingest.sending import Choosing, Sending
 from bowerbird.library.ingest.events import IngestEvents
 from bowerbird.library.ingest.pages import IngestPages
-from bowerbird.library.ingest.rates import DeviceUse
 from bowerbird.library.ingest.runs import IngestRuns
 from bowerbird.wire.metrics import RequestMetrics
 from bowerbird.wire.pipeline import Authenticate, Pipeline
@@ -39,7 +38,7 @@ def ingest(
         services.saving,
         Writes(services.idempotency, settings.upgrade_url),
         rates=rates,
-        use=DeviceUse(database, clock),
+        runs=runs,
     )
     of_files = FileHandlers(
         services.file_jobs, services.uploads, rates=rates, api_origin=settings.api_origin

@@ -16,7 +16,7 @@ from bowerbird.library.imports.saving import Saving
 from bowerbird.library.ingest.events import IngestEvents
 from bowerbird.library.ingest.page_reading import CapturedPage
 from bowerbird.library.ingest.pages import IngestPages
-from bowerbird.library.ingest.rates import DeviceUse, Rates
+from bowerbird.library.ingest.rates import Rates
 from bowerbird.library.ingest.runs import IngestRuns
 from bowerbird.library.labels.label_list import LabelList
 from bowerbird.model import instants
@@ -192,12 +192,12 @@ def _events_of(body: bytes) -> Events:
 
 class Choosing:
     def __init__(
-        self, labels: LabelList, saving: Saving, writes: Writes, *, rates: Rates, use: DeviceUse
+        self, labels: LabelList, saving: Saving, writes: Writes, *, rates: Rates, runs: IngestRuns
     ) -> None:
         self._labels = labels
         self._save = save_handler(saving, writes)
         self._rates = rates
-        self._use = use
+        self._runs = runs
 
     def routes(self) -> list[Served]:
         return [
@@ -222,5 +222,5 @@ class Choosing:
                 request.headers.get(b"idempotency-key"),
             )
         )
-        await self._use.note(account)
+        await self._runs.note_use(account)
         return reply

@@ -247,6 +247,7 @@ RENDER_VERSION: Final = 1
 """Increase it when the format below changes; `bowerbird check` then finds and fixes older rows."""
 
 _encode: Final = msgspec.json.Encoder().encode
+_decode_post: Final = msgspec.json.Decoder(Post).decode
 # The end of the JSON by state: 1 if read, plus 2 if archived. SQL appends the same texts.
 FLAGS: Final = (
     b',"is_read":false,"is_archived":false}',
@@ -269,6 +270,14 @@ def post_json(post: Post) -> bytes:
 
 def content_hash(post_json: bytes) -> bytes:
     return hashlib.blake2b(post_json, digest_size=16).digest()
+
+
+def rendered_post(rendering: bytes) -> Post | None:
+    """The post of a stored JSON, which is an object without its end; None if it is unreadable."""
+    try:
+        return _decode_post(rendering + b"}")
+    except (msgspec.MsgspecError, RecursionError):
+        return None
 
 
 def rendering(post_json: bytes, imported_at: int, sort_index: int, bookmarked_at: int) -> bytes:

@@ -6,11 +6,10 @@ from typing import Any, Final
 from bowerbird.model import languages
 from bowerbird.model.bookmarks import Metrics, PostMeta
 from bowerbird.model.imports import Completeness
-from bowerbird.sources.file_posts import FilePost, found_post, invalid, shown, web_address
+from bowerbird.sources.file_posts import FilePost, found_in, found_post, invalid, shown, web_address
 from bowerbird.sources.found import Beginning, Choices, Format, Found, LeftOut, Reason
 from bowerbird.sources.parsing import dates
 from bowerbird.sources.parsing.json_values import (
-    Unreadable,
     at,
     count_at,
     list_at,
@@ -147,11 +146,7 @@ _GONE: Final = {
 
 
 def read(file: SeekableFile, _choices: Choices) -> Iterator[Found]:
-    for line, record in read_records(Utf8File(file)):
-        if isinstance(record, Unreadable):
-            yield invalid(line, str(record))
-        else:
-            yield _found(line, record)
+    return found_in(read_records(Utf8File(file)), _found)
 
 
 def _found(line: int, record: Any) -> Found:

@@ -1,7 +1,7 @@
 """Builds the record of a post from what a file says about it."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -19,6 +19,7 @@ from bowerbird.model.imports import Completeness, OrderSource
 from bowerbird.sources.file_labels import Shortened
 from bowerbird.sources.found import Choices, Found, FoundPost, LeftOut, Reason
 from bowerbird.sources.parsing import dates
+from bowerbird.sources.parsing.json_values import Unreadable
 from bowerbird.sources.parsing.text_lines import storable
 from bowerbird.sources.post_links import (
     BLUESKY,
@@ -128,6 +129,14 @@ def not_a_post(line: int, address: str) -> LeftOut:
 
 def invalid(line: int, problem: str) -> LeftOut:
     return LeftOut(line=line, reason=Reason.INVALID, sentence=f"Line {line}: {problem}")
+
+
+def found_in(
+    records: Iterable[tuple[int, Any]], found: Callable[[int, Any], Found]
+) -> Iterator[Found]:
+    """What a reader finds in each record, by its line. Some records cannot be read."""
+    for line, value in records:
+        yield invalid(line, str(value)) if isinstance(value, Unreadable) else found(line, value)
 
 
 def shown(text: str) -> str:

@@ -14,14 +14,14 @@ import msgspec
 
 from bowerbird.sources.found import Beginning, Choices, Format, Found, beginning_of, column_name
 from bowerbird.sources.parsing.csv_rows import CsvRows
+from bowerbird.sources.parsing.json_records import Record
 from bowerbird.sources.parsing.json_values import (
     ANY,
     LISTS,
     PART,
     Part,
-    Unreadable,
-    decode,
     documents,
+    value_of,
     walk,
 )
 from bowerbird.sources.parsing.text_lines import SeekableFile, TextLines, Utf8File
@@ -181,34 +181,19 @@ def _is_record(value: Any) -> bool:
 
 
 def _documents(file: SeekableFile) -> Iterator[Part]:
-    if beginning_of(file).text.lstrip().partition("\n")[0].rstrip().endswith("}"):
-        return _lines(file)
-    return _values(file)
+    is_lines = beginning_of(file).text.lstrip().partition("\n")[0].rstrip().endswith("}")
+    for record in _lines(file) if is_lines else documents(Utf8File(file)):
+        yield Part((), record.line, value_of(record))
 
 
-def _lines(file: SeekableFile) -> Iterator[Part]:
+def _lines(file: SeekableFile) -> Iterator[Record]:
     """One object per line: after one that is cut, the next line is read again."""
     file.seek(0)
     lines = TextLines(file)
     while line := lines.next():
-        if not line.text.strip():
-            continue
-        try:
-            value = (
-                Unreadable("The line is too long.") if line.is_cut else decode(line.text.encode())
-            )
-        except Unreadable as problem:
-            value = problem
-        yield Part((), line.number, value)
-
-
-def _values(file: SeekableFile) -> Iterator[Part]:
-    for record in documents(Utf8File(file)):
-        try:
-            value = Unreadable(record.problem) if record.problem else decode(record.raw)
-        except Unreadable as problem:
-            value = problem
-        yield Part((), record.line, value)
+        if line.text.strip():
+            problem = "The line is too long." if line.is_cut else ""
+            yield Record(line.number, line.text.encode(), problem)
 
 
 _LIKED: Final = frozenset({"likes", "liked_posts"})

@@ -14,6 +14,7 @@ from bowerbird.model.imports import Completeness
 from bowerbird.sources.file_posts import (
     LIKED,
     FilePost,
+    found_in,
     found_post,
     invalid,
     not_a_post,
@@ -25,7 +26,6 @@ from bowerbird.sources.parsing import dates
 from bowerbird.sources.parsing.html_text import plain_text
 from bowerbird.sources.parsing.json_values import (
     PART,
-    Unreadable,
     at,
     count_at,
     list_at,
@@ -48,11 +48,7 @@ _MAX_ATTACHMENTS: Final = 50
 
 
 def read(file: SeekableFile, _choices: Choices) -> Iterator[Found]:
-    for line, status in read_records(Utf8File(file)):
-        if isinstance(status, Unreadable):
-            yield invalid(line, str(status))
-        else:
-            yield _found(line, status)
+    return found_in(read_records(Utf8File(file)), _found)
 
 
 def _found(line: int, status: Any) -> Found:
@@ -214,20 +210,18 @@ _NAME: Final = re.compile(r'"id"\s*:\s*"(bookmarks|likes)\.json"')
 
 
 def _read(file: SeekableFile, labels: list[str]) -> Iterator[Found]:
-    for part in walk(Utf8File(file), {"orderedItems": [PART]}):
-        if isinstance(part.value, Unreadable):
-            yield invalid(part.line, str(part.value))
-            continue
-        if not isinstance(part.value, str):
-            yield invalid(part.line, "The record is not an address.")
-            continue
-        link = parse_fediverse(part.value)
+    def found(line: int, address: Any) -> Found:
+        if not isinstance(address, str):
+            return invalid(line, "The record is not an address.")
+        link = parse_fediverse(address)
         if link is None:
-            yield not_a_post(part.line, part.value)
-        else:
-            # The posts are in the order in which they were written, the oldest first. That says
-            # nothing about saving, so a list of bookmarks gives them better places.
-            yield found_post(FilePost(link=link, line=part.line, labels=labels))
+            return not_a_post(line, address)
+        # The posts are in the order in which they were written, the oldest first. That says
+        # nothing about saving, so a list of bookmarks gives them better places.
+        return found_post(FilePost(link=link, line=line, labels=labels))
+
+    parts = walk(Utf8File(file), {"orderedItems": [PART]})
+    return found_in(((part.line, part.value) for part in parts), found)
 
 
 def _read_bookmarks(file: SeekableFile, _choices: Choices) -> Iterator[Found]:

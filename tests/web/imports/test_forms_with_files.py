@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from bowerbird.requests import limits
-from bowerbird.storage.database import Transaction
 from tests.web.house import House, text_of
 from tests.web.imports.conftest import form, part, post_form, posts, send_file, token_of
 
@@ -131,20 +130,6 @@ async def test_a_broken_form_is_refused(house: House, tmp_path: Path) -> None:
     assert await jobs(house) == 0
 
 
-async def test_a_form_in_tiny_pieces_arrives_whole(house: House) -> None:
-    person = await house.owner()
-    whole = form(part("csrf", await token_of(person)), FILE)
-
-    async def body() -> AsyncIterator[bytes]:
-        for at in range(0, len(whole), 7):
-            yield whole[at : at + 7]
-
-    answer = await post_form(person, body())
-    await house.service.file_imports.finished()
-
-    assert "Bring in 1 post" in text_of(await person.open(answer.headers["location"]))
-
-
 async def test_a_file_of_60_mb_gets_a_sentence_and_leaves_nothing(
     house: House, tmp_path: Path
 ) -> None:
@@ -195,24 +180,3 @@ async def test_a_file_of_exactly_the_bound_is_read(house: House) -> None:
 
     assert "Bring in 1 post" in text_of(await person.open(fits.headers["location"]))
     assert larger.status_code == 413
-
-
-async def test_an_account_sends_two_files_at_a_time(house: House) -> None:
-    person = await house.owner()
-
-    async def busy(transaction: Transaction) -> None:
-        for job in ("a", "b"):
-            await transaction.run(
-                "INSERT INTO file_import (account_id, job_id, is_dry_run, state, done, size, "
-                "report, created_at, alive_at) SELECT account_id, CAST(:job AS text), :no, "
-                "'processing', 0, 1, :report, CAST(:now AS bigint), CAST(:now AS bigint) "
-                "FROM library",
-                {"job": job, "no": False, "report": b"{}", "now": house.clock.now},
-            )
-
-    await house.database.write(busy)
-
-    answer = await send_file(person, posts("1"))
-
-    assert answer.status_code == 429
-    assert "2 files that are being imported" in text_of(answer)

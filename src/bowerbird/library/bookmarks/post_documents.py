@@ -4,23 +4,25 @@ Such a change writes the stored JSON again, and the words and vectors that come 
 """
 
 from collections.abc import Callable, Sequence
-from typing import Final
-
-import msgspec
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.bookmarks.searching.counted_words import CountedWords, stored_post
 from bowerbird.library.bookmarks.writing.bookmark_row import Row, searchable_texts, words_of
 from bowerbird.library.vectors.sweeps import StaleVectors, embedding_text, text_hash
-from bowerbird.model.bookmarks import Post, content_hash, post_json, rendering, without_saving_time
+from bowerbird.model.bookmarks import (
+    Post,
+    content_hash,
+    post_json,
+    rendered_post,
+    rendering,
+    without_saving_time,
+)
 from bowerbird.model.events import changed_fields
 from bowerbird.search.words.tokens import INDEX_FORM
 from bowerbird.storage.bookmarks.upsert import StoredPost, UpsertStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.imports.changes import ChangeStore
 from bowerbird.storage.libraries import LockedLibrary
-
-_decode: Final = msgspec.json.Decoder(Post).decode
 
 
 class PostDocuments:
@@ -89,11 +91,10 @@ class PostDocuments:
 
 
 def _post_of(stored: StoredPost, post_id: str) -> Post:
-    try:
-        post = _decode(stored.rendering + b"}")
-    except (msgspec.MsgspecError, RecursionError):
+    post = rendered_post(stored.rendering)
+    if post is None:
         raise Refusal(
             Code.INVALID_REQUEST,
             f"Post {post_id} is stored in a form that cannot be changed. Import it again.",
-        ) from None
+        )
     return without_saving_time(post, stored.existing.bookmarked_at)

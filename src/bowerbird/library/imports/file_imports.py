@@ -18,6 +18,7 @@ from msgspec import UNSET
 from bowerbird.clock import Clock
 from bowerbird.errors import TooManyWaiting, shown
 from bowerbird.library.bookmarks.writing.label_renames import LabelRoom
+from bowerbird.library.bookmarks.writing.upsert import Write
 from bowerbird.library.bookmarks.writing.upsert_batch import differs, placement_of
 from bowerbird.library.imports.intake import (
     Chunk,
@@ -27,7 +28,7 @@ from bowerbird.library.imports.intake import (
     outcome_of,
     unwritten,
 )
-from bowerbird.library.imports.planning import Known, Write, conversations
+from bowerbird.library.imports.planning import Known, conversations
 from bowerbird.library.imports.report import (
     LABELS,
     MAX_LINKS,

@@ -19,10 +19,9 @@ from msgspec import Struct
 from bowerbird.clock import Clock
 from bowerbird.errors import TooManyWaiting
 from bowerbird.library.access import turns
-from bowerbird.library.bookmarks.writing.change_log import ChangedBy, ChangeLog
-from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
+from bowerbird.library.bookmarks.writing.change_log import ChangedBy
 from bowerbird.library.bookmarks.writing.trash_batch import KEPT
-from bowerbird.library.bookmarks.writing.upsert import Prepared, Upsert
+from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.library.imports import runs
 from bowerbird.library.imports.planning import Known, Plan, Planned, comes_back, conversations, plan
 from bowerbird.model import json_depth
@@ -34,7 +33,7 @@ from bowerbird.sources.found import Found, FoundPost, LeftOut, Notice
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.bookmarks.trash import DeletionStore, TrashStore
 from bowerbird.storage.bookmarks.upsert import StoredPost, UpsertStore
-from bowerbird.storage.bookmarks.word_index import AFTER_IMPORTING, WordMerging
+from bowerbird.storage.bookmarks.word_index import AFTER_IMPORTING
 from bowerbird.storage.database import Database, Reader, Transaction, place_of
 from bowerbird.storage.imports.runs import RunStore
 from bowerbird.storage.ingest.source_posts import SourcePostStore
@@ -168,10 +167,7 @@ class Intake:
         self._sources = SourcePostStore(database)
         self._accounts = AccountStore(database)
         self._runs = RunStore(database)
-        self._renames = LabelRenames(database)
-        self._log = ChangeLog(database, clock)
         self._trash = TrashStore(database)
-        self._merging = WordMerging(database)
         self._media = MediaStore(database)
 
     async def take(
@@ -200,7 +196,7 @@ class Intake:
         async def work(transaction: Transaction) -> IntakeOutcome:
             if len(prepared.plan.writes) < _MERGED_FROM:
                 return await self.take_within(transaction, account, prepared)
-            async with self._merging.bounded(transaction, AFTER_IMPORTING):
+            async with self._upsert.merging.bounded(transaction, AFTER_IMPORTING):
                 return await self.take_within(transaction, account, prepared)
 
         outcome = await turns.run(self._database, work, account.account_id)
@@ -314,7 +310,7 @@ class Intake:
     ) -> IntakeOutcome:
         """Writes prepared posts inside the caller's transaction."""
         account_id = account.account_id
-        opened = await self._renames.lock(transaction, account_id)
+        opened = await self._upsert.renames.lock(transaction, account_id)
         run = None
         if prepared.run_id is not None:
             found = await self._runs.by_id(transaction, account_id, prepared.run_id)
@@ -340,7 +336,7 @@ class Intake:
             made = plan(prepared.found, known, self._clock(), is_saving=prepared.is_saving)
         outcome = await self._put(transaction, opened, made, known, run, by=_changed_by(prepared))
         if prepared.is_saving:
-            await self._log.forget(transaction, account_id, _numbers(made, known))
+            await self._upsert.log.forget(transaction, account_id, _numbers(made, known))
         if run is not None:
             placed = made.placed - run.placed_posts
             await self._runs.add_counts(transaction, account_id, run.number, outcome.counts, placed)
@@ -348,7 +344,7 @@ class Intake:
 
     async def make_room(self, account: Account) -> None:
         """Call it after `take_within` with a run: the logs of all runs are bounded together."""
-        await self._log.make_room(account.account_id)
+        await self._upsert.log.make_room(account.account_id)
 
     async def _put(
         self,
@@ -362,21 +358,20 @@ class Intake:
     ) -> IntakeOutcome:
         if not made.writes:
             return outcome_of(made.items, frozenset(), ())
-        arrivals = [write.incoming for write in made.writes]
-        drafts = [dict(write.draft) for write in made.writes]
         back = {one.post_id: known.deletions[one.post_id] for one in made.items if one.is_back}
         written = await self._upsert.put_into(
             transaction,
             opened,
-            Prepared(opened.account_id, arrivals, drafts, 0),
+            made.writes,
             stored={post_id: post.existing for post_id, post in known.posts.items()},
             run=run,
             deletions=back,
             by=by,
         )
         minor = frozenset(write.incoming.post_id for write in made.writes if write.is_minor)
-        changed, left_out = written.changed - minor, written.outcome.left_out
-        return outcome_of(made.items, changed, left_out, written.new, written.labels)
+        return outcome_of(
+            made.items, written.changed - minor, written.left_out, written.new, written.created
+        )
 
 
 def _numbers(made: Plan, known: Known) -> list[int]:

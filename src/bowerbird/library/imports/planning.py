@@ -7,10 +7,10 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from bowerbird.library.bookmarks.writing.bookmark_row import (
-    Row,
     draft_of,
     searchable_texts,
 )
+from bowerbird.library.bookmarks.writing.upsert import Write
 from bowerbird.library.bookmarks.writing.upsert_batch import differs
 from bowerbird.library.imports import merging
 from bowerbird.library.imports.merging import Place, Positions, Sight
@@ -21,6 +21,7 @@ from bowerbird.model.bookmarks import (
     completed,
     content_hash,
     post_json,
+    rendered_post,
     with_known_time,
     without_saving_time,
 )
@@ -35,7 +36,6 @@ from bowerbird.storage.bookmarks.upsert import StoredPost
 
 _X: Final = "x"
 _NO_WORDS_YET: Final = ""
-_decode: Final = msgspec.json.Decoder(Post).decode
 
 
 class Known(NamedTuple):
@@ -69,13 +69,6 @@ class Planned(NamedTuple):
     is_ignored: bool = False
     # The owner deleted it, and it was saved again.
     is_back: bool = False
-
-
-class Write(NamedTuple):
-    incoming: Incoming
-    draft: Row
-    # Only counts or the picture of the author change.
-    is_minor: bool = False
 
 
 class Plan(NamedTuple):
@@ -195,6 +188,10 @@ def _filled(incoming: Incoming, stored: StoredPost, gives: int) -> Incoming:
     has = stored.existing.completeness
     sent = own_json.post_of(incoming.record)
     post = completed(merging.merge(before, has, sent, gives, Sight.PART))
+    return msgspec.structs.replace(_with_content(incoming, post), completeness=max(has, gives))
+
+
+def _with_content(incoming: Incoming, post: Post) -> Incoming:
     data = post_json(post)
     return msgspec.structs.replace(
         incoming,
@@ -202,7 +199,6 @@ def _filled(incoming: Incoming, stored: StoredPost, gives: int) -> Incoming:
         post_json=data,
         content_hash=content_hash(data),
         posted_at=_posted_at(post),
-        completeness=max(has, gives),
     )
 
 
@@ -213,16 +209,7 @@ def _with_state(
     complete = merging.sent(post, sent, before, hidden)
     if before is not None:
         complete = with_known_time(complete, before)
-    if complete == post:
-        return incoming
-    data = post_json(complete)
-    return msgspec.structs.replace(
-        incoming,
-        record=msgspec.structs.replace(incoming.record, **msgspec.structs.asdict(complete)),
-        post_json=data,
-        content_hash=content_hash(data),
-        posted_at=_posted_at(complete),
-    )
+    return incoming if complete == post else _with_content(incoming, complete)
 
 
 def _posted_at(post: Post) -> int:
@@ -389,8 +376,5 @@ def _roots(found: Sequence[FoundPost], known: Known) -> list[Write]:
 
 
 def _post_of(stored: StoredPost) -> Post | None:
-    try:
-        post = _decode(stored.rendering + b"}")
-    except (msgspec.MsgspecError, RecursionError):
-        return None
-    return without_saving_time(post, stored.existing.bookmarked_at)
+    post = rendered_post(stored.rendering)
+    return None if post is None else without_saving_time(post, stored.existing.bookmarked_at)

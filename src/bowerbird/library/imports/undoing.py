@@ -24,14 +24,19 @@ from bowerbird.library.access.turns import DoFirst, lock_library
 from bowerbird.library.bookmarks.searching.counted_words import CountedWords
 from bowerbird.library.bookmarks.writing.bookmark_row import Row, row_of, searchable_texts, words_of
 from bowerbird.library.bookmarks.writing.changeset import Changesets
-from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.bookmarks.writing.trash_batch import DELETIONS_MAX
 from bowerbird.library.bookmarks.writing.upsert import Upsert
-from bowerbird.library.bookmarks.writing.upsert_batch import removed_at_of
+from bowerbird.library.bookmarks.writing.upsert_batch import fields_changed, removed_at_of
 from bowerbird.model import events
 from bowerbird.model.accounts import ActivityKind
-from bowerbird.model.bookmarks import Post, content_hash, is_undated, post_json, tags_json
-from bowerbird.model.bulk import PostField
+from bowerbird.model.bookmarks import (
+    Post,
+    content_hash,
+    is_undated,
+    post_json,
+    rendered_post,
+    tags_json,
+)
 from bowerbird.model.events import EventType, Happening, changed_fields
 from bowerbird.model.imports import (
     DEMO,
@@ -61,8 +66,6 @@ from bowerbird.storage.imports.runs import DemoStore, RunStore
 from bowerbird.storage.labels import LabelStore
 from bowerbird.storage.libraries import LibraryStore, LockedLibrary
 from bowerbird.storage.links import LinkStore
-
-_decode: Final = msgspec.json.Decoder(Post).decode
 
 
 def undone(change: Change, state: State) -> State | None:
@@ -127,7 +130,7 @@ class Restoration:
     ) -> None:
         rendering = decompressed(state.rendering)
         incoming = own_json.read(rendering + b"}", is_stored=True).incoming
-        now = _decoded(current)
+        now = rendered_post(current.rendering)
         removed_at = removed_at_of(current.rendering)
         was_removed_at = incoming.record.removed_at or ""
         is_same = removed_at in (was_removed_at, run_removed_at)
@@ -159,29 +162,6 @@ class Restoration:
         if state.completeness == Completeness.STUB < current.state.completeness:
             self.emptied.append(current.post_id)
         self.arrivals[number] = incoming
-
-
-def changes_of(
-    current: Mapping[int, CurrentPost], work: Restoration
-) -> list[tuple[str, int, bool]]:
-    """The flags and labels that an undo changes: post, field, and whether it was set before."""
-    changed: list[tuple[str, int, bool]] = []
-    for row in work.rows:
-        before = current[row["number"]].state
-        if row["is_read"] != before.is_read:
-            changed.append((row["post_id"], PostField.READ, before.is_read))
-        if row["is_archived"] != before.is_archived:
-            changed.append((row["post_id"], PostField.ARCHIVED, before.is_archived))
-    for pairs, was_set in ((work.attached, False), (work.detached, True)):
-        changed += [(current[number].post_id, one, was_set) for one, number in pairs]
-    return changed
-
-
-def _decoded(current: CurrentPost) -> Post | None:
-    try:
-        return _decode(current.rendering + b"}")
-    except (msgspec.MsgspecError, RecursionError):
-        return None
 
 
 def _same_texts(now: Post | None, incoming: Incoming) -> bool:
@@ -226,7 +206,6 @@ class Undoing:
         self._counted = CountedWords(database)
         self._deletions = DeletionStore(database)
         self._upsert = Upsert(database, clock)
-        self._renames = LabelRenames(database)
         self._demo = DemoRemoval(database, clock)
         self._activity = Activity(database, clock)
         self._bulk = BulkStore(database)
@@ -255,7 +234,7 @@ class Undoing:
 
     async def _turn(self, transaction: Transaction, account_id: int, run_id: str) -> bool:
         """Whether the undo is finished."""
-        opened = await self._renames.lock(transaction, account_id)
+        opened = await self._upsert.renames.lock(transaction, account_id)
         run = await self._runs.by_id(transaction, account_id, run_id)
         if run is None or run.state is RunState.UNDONE:
             return True
@@ -353,7 +332,8 @@ class Undoing:
         await self._upsert.mark_stale(transaction, opened, work.arrivals)
         await self._links.add(transaction, opened.account_id, work.emptied, self._clock())
         await self._deletions.put(transaction, opened.account_id, work.deletions, DELETIONS_MAX)
-        changed = changes_of(current, work)
+        states = {number: post.state for number, post in current.items()}
+        changed = fields_changed(work.rows, states, work.attached, work.detached)
         purged = [current[number].post_id for number in work.removed]
         await self._bulk.take_over(
             transaction, opened.account_id, [(one, field) for one, field, _ in changed], purged

@@ -16,7 +16,6 @@ from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.imports.intake import Intake, ItemResult, PreparedIntake, parts
 from bowerbird.library.ingest import page_reading
 from bowerbird.library.ingest.page_reading import CapturedPage
-from bowerbird.library.ingest.rates import DeviceUse
 from bowerbird.library.ingest.removals import RemovedPosts
 from bowerbird.library.ingest.runs import IngestRuns
 from bowerbird.model.accounts import Account
@@ -101,7 +100,6 @@ class IngestEvents:
         self._database = database
         self._clock = clock
         self._posts = SourcePostStore(database)
-        self._use = DeviceUse(database, clock)
         self._bookmarks = UpsertStore(database)
         self._renames = LabelRenames(database)
         self._runs = IngestRuns(database, clock)
@@ -123,7 +121,7 @@ class IngestEvents:
         for part in parts([one.post for one in added]):
             some = {one.record.post_id: fresh[one.record.post_id] for one in part}
             stored = stored.plus(await self._store(account, user, some, part))
-        await self._use.note(account)
+        await self._runs.note_use(account)
         results = stored.results
         return EventsResult(
             received=len(events),

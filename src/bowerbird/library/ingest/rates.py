@@ -1,4 +1,4 @@
-"""How much a device may send per minute and at once, and when it was last used."""
+"""How much a device may send per minute and at once."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -7,11 +7,9 @@ from typing import Final
 
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.ingest.runs import USE_NOTED_EVERY, device_of
-from bowerbird.model.accounts import Account, DeviceCaller
+from bowerbird.library.ingest.runs import device_of
+from bowerbird.model.accounts import Account
 from bowerbird.requests import limits
-from bowerbird.storage.accounts.credentials import DeviceStore
-from bowerbird.storage.database import Database, Transaction
 
 _MINUTE: Final = 60 * MICROSECONDS
 _MAX_DEVICES: Final = 10_000
@@ -63,21 +61,3 @@ class Rates:
             self._under_way[account.account_id] -= 1
             if not self._under_way[account.account_id]:
                 del self._under_way[account.account_id]
-
-
-class DeviceUse:
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._devices = DeviceStore(database)
-        self._clock = clock
-
-    async def note(self, account: Account) -> None:
-        """Does nothing for a caller with an API key."""
-        if not isinstance(account, DeviceCaller):
-            return
-        account_id, device_id, now = account.account_id, account.device_id, self._clock()
-
-        async def work(transaction: Transaction) -> None:
-            await self._devices.note_use(transaction, account_id, device_id, now, USE_NOTED_EVERY)
-
-        await self._database.write(work, account_id)

@@ -367,6 +367,17 @@ class IngestRuns:
             if refused.code is not Code.NOT_FOUND:
                 raise
 
+    async def note_use(self, account: Account) -> None:
+        """Does nothing for a caller with an API key."""
+        account_id, device_id, now = account.account_id, device_of(account), self._clock()
+        if device_id:
+            await self._database.write(
+                lambda later: self._devices.note_use(
+                    later, account_id, device_id, now, USE_NOTED_EVERY
+                ),
+                account_id,
+            )
+
     async def _count(self, transaction: Transaction, account_id: int, now: int) -> None:
         used = await self._started.add(transaction, account_id, day_of(now), uses=1)
         if used.uses > limits.INGEST_RUNS_PER_DAY:

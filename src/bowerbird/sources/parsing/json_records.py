@@ -59,9 +59,6 @@ class MalformedFile(Exception):  # noqa: N818 - named for what it is
 
 def records(file: Readable) -> Iterator[Record]:
     window = Window(file)
-    window.more()
-    if window.data.startswith(_BOM):
-        window.position = len(_BOM)
     window.skip(_BLANK)
     if window.begins_with(b"["):
         return _arrays(window, is_in_object=False)
@@ -79,6 +76,8 @@ class Window:
         self.position = 0
         self.line = 1
         self.reads = 0
+        if self.more() and self.data.startswith(_BOM):
+            self.position = len(_BOM)
 
     @property
     def is_too_long(self) -> bool:

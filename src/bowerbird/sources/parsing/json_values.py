@@ -42,17 +42,21 @@ def decode(raw: bytes) -> Any:
         raise Unreadable("The record is not valid JSON.") from None
 
 
+def value_of(record: Record, decode: Callable[[bytes], Any] = decode) -> Any:
+    """The value of a record. That of a broken one is its Unreadable."""
+    try:
+        return Unreadable(record.problem) if record.problem else decode(record.raw)
+    except Unreadable as problem:
+        return problem
+
+
 def read_records(
     file: Readable, decode: Callable[[bytes], Any] = decode
 ) -> Iterator[tuple[int, Any]]:
-    """The line and the value of each record. The value of a broken one is its Unreadable."""
+    """The line and the value of each record."""
     try:
         for record in records(file):
-            try:
-                value = Unreadable(record.problem) if record.problem else decode(record.raw)
-            except Unreadable as problem:
-                value = problem
-            yield record.line, value
+            yield record.line, value_of(record, decode)
     except MalformedFile as problem:
         yield problem.line, Unreadable(str(problem))
 
@@ -101,15 +105,11 @@ def _reject_constant(name: str) -> Any:
 
 # The bracket of an array around the documents says nothing.
 _BETWEEN: Final = re.compile(rb"[ \t\r\n,\[\]]*")
-_BOM: Final = b"\xef\xbb\xbf"
 
 
 def documents(file: Readable) -> Iterator[Record]:
     """Each document with its first line. A broken end of the file is a record with a problem."""
     window = Window(file)
-    window.more()
-    if window.data.startswith(_BOM):
-        window.position = len(_BOM)
     try:
         while True:
             window.skip(_BETWEEN)
@@ -154,9 +154,6 @@ def nodes(file: Readable) -> Iterator[Part]:
 
 def _parts(file: Readable, read: Callable[[Window], Iterator[Part]]) -> Iterator[Part]:
     window = Window(file)
-    window.more()
-    if window.data.startswith(b"\xef\xbb\xbf"):
-        window.position = 3
     window.skip(SEPARATOR)
     try:
         yield from read(window)
@@ -201,11 +198,7 @@ def _value(window: Window, shape: Any, path: tuple[str | int, ...]) -> Iterator[
 
 def _part(window: Window, path: tuple[str | int, ...]) -> Part:
     record = element(window)
-    try:
-        value = Unreadable(record.problem) if record.problem else decode(record.raw)
-    except Unreadable as problem:
-        value = problem
-    return Part(path, record.line, value)
+    return Part(path, record.line, value_of(record))
 
 
 def _members(window: Window, shape: dict[str, Any], path: tuple[str | int, ...]) -> Iterator[Part]:

@@ -13,7 +13,14 @@ from typing import Any, Final
 
 import msgspec
 
-from bowerbird.sources.file_posts import LIKED, FilePost, found_post, invalid, only_if_requested
+from bowerbird.sources.file_posts import (
+    LIKED,
+    FilePost,
+    found_in,
+    found_post,
+    invalid,
+    only_if_requested,
+)
 from bowerbird.sources.found import Beginning, Choices, Format, Found, Notice
 from bowerbird.sources.parsing.json_records import Readable
 from bowerbird.sources.parsing.json_values import (
@@ -56,16 +63,12 @@ def _read_bookmarks(file: SeekableFile, _choices: Choices) -> Iterator[Found]:
 
 
 def _read_part(file: SeekableFile, labels: list[str]) -> Iterator[Found]:
-    for line, record in read_records(_AfterAssignment(Utf8File(file))):
-        if isinstance(record, Unreadable):
-            yield invalid(line, str(record))
-            continue
-        found = _post(record)
-        if found is None:
-            yield invalid(line, "The record has no id of a post.")
-            continue
-        link, value = found
-        yield found_post(
+    def found(line: int, record: Any) -> Found:
+        named = _post(record)
+        if named is None:
+            return invalid(line, "The record has no id of a post.")
+        link, value = named
+        return found_post(
             FilePost(
                 link=link,
                 line=line,
@@ -75,6 +78,8 @@ def _read_part(file: SeekableFile, labels: list[str]) -> Iterator[Found]:
                 labels=labels,
             )
         )
+
+    return found_in(read_records(_AfterAssignment(Utf8File(file))), found)
 
 
 def _post(record: Any) -> tuple[PostLink, Any] | None:

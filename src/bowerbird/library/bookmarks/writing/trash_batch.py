@@ -7,7 +7,7 @@ import msgspec
 
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.library.bookmarks.writing.changeset import Changeset
-from bowerbird.library.bookmarks.writing.upsert import Upsert, prepare_all
+from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.library.bookmarks.writing.upsert_batch import index_of
 from bowerbird.model import events, json_depth
 from bowerbird.model.accounts import Account
@@ -100,7 +100,7 @@ class TrashBatches:
                 )
             arrivals.append(incoming)
         # They get all the labels back that they had, even if the bounds are lower now.
-        await self._intake.restore(transaction, prepare_all(account.account_id, arrivals))
+        await self._intake.restore(transaction, account.account_id, arrivals)
         return {one.post_id: KeptTrash(one.trashed_at, deletions.get(one.post_id)) for one in taken}
 
     async def _absent(

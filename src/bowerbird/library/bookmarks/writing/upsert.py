@@ -8,8 +8,6 @@ transaction.
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from msgspec import Struct
-
 from bowerbird.clock import Clock
 from bowerbird.library.access import turns
 from bowerbird.library.access.turns import lock_library
@@ -25,6 +23,7 @@ from bowerbird.model.imports import (
     Deletion,
     ExistingBookmark,
     Incoming,
+    LeftOutLabels,
     RunRow,
     UpsertOutcome,
 )
@@ -42,23 +41,23 @@ _LARGEST: Final = 2**63 - 1
 _NO_DELETIONS: Final[Mapping[str, Deletion]] = {}
 
 
-class Prepared(Struct, frozen=True):
-    """The incoming posts that have to be written, and the number of unchanged ones."""
+class Write(NamedTuple):
+    """A post that has to be written."""
 
-    account_id: int
-    arrivals: Sequence[Incoming]
-    # One row per post, without the columns that depend on the library.
-    drafts: Sequence[Row]
-    unchanged: int
+    incoming: Incoming
+    # Its row, without the columns that depend on the library.
+    draft: Row
+    # Only counts or the picture of the author change.
+    is_minor: bool = False
 
 
 class Written(NamedTuple):
-    """What was written, the ids of the posts, and the names of new labels."""
+    """The ids of the posts that were written, and their labels."""
 
-    outcome: UpsertOutcome
     new: frozenset[str]
     changed: frozenset[str]
-    labels: tuple[str, ...]
+    created: tuple[str, ...]
+    left_out: tuple[LeftOutLabels, ...]
 
 
 class Upsert:
@@ -69,46 +68,46 @@ class Upsert:
         self._libraries = LibraryStore(database)
         self._label_store = LabelStore(database)
         self._vectors = StaleVectors(database)
-        self._renames = LabelRenames(database)
-        self._log = ChangeLog(database, clock)
+        self.renames = LabelRenames(database)
+        self.log = ChangeLog(database, clock)
         self._bulk = BulkStore(database)
         self._deletions = DeletionStore(database)
         self._links = LinkStore(database)
-        self._merging = WordMerging(database)
+        self.merging = WordMerging(database)
         self._clock = clock
 
     async def take(self, account: Account, arrivals: Sequence[Incoming]) -> UpsertOutcome:
-        """Writes all of them in one transaction. No post may occur twice."""
-        return await self.write(await self.prepare(account, arrivals))
-
-    async def prepare(self, account: Account, arrivals: Sequence[Incoming]) -> Prepared:
-        """Finds the changed posts. A repeated import then needs a read, but no transaction."""
+        """Writes all of them in one transaction, unless nothing changes. None may occur twice."""
         stored = await self._store.stored(account, [a.post_id for a in arrivals])
         differing = [a for a in arrivals if differs(a, stored.get(a.post_id))]
-        return prepare_all(account.account_id, differing, len(arrivals) - len(differing))
-
-    async def write(self, prepared: Prepared) -> UpsertOutcome:
-        unchanged = UpsertOutcome(unchanged=prepared.unchanged)
-        if not prepared.arrivals:
+        unchanged = UpsertOutcome(unchanged=len(arrivals) - len(differing))
+        if not differing:
             return unchanged
+        return unchanged + await self.write(account.account_id, writes_of(differing))
 
-        async def work(transaction: Transaction) -> UpsertOutcome:
-            opened = await self._renames.lock(transaction, prepared.account_id)
-            return (await self.put_into(transaction, opened, prepared)).outcome
+    async def write(self, account_id: int, writes: Sequence[Write]) -> UpsertOutcome:
+        async def work(transaction: Transaction) -> Written:
+            opened = await self.renames.lock(transaction, account_id)
+            return await self.put_into(transaction, opened, writes)
 
-        return unchanged + await turns.run(self._database, work, prepared.account_id)
+        done = await turns.run(self._database, work, account_id)
+        new, changed = len(done.new), len(done.changed)
+        return UpsertOutcome(new, changed, len(writes) - new - changed, done.left_out)
 
-    async def restore(self, transaction: Transaction, prepared: Prepared) -> None:
+    async def restore(
+        self, transaction: Transaction, account_id: int, arrivals: Sequence[Incoming]
+    ) -> None:
         """Writes posts back that were in the trash, with all their labels."""
-        opened = await lock_library(self._libraries, transaction, prepared.account_id)
-        async with self._merging.bounded(transaction, AFTER_ADDING):
-            await self.put_into(transaction, opened, prepared, is_restored=True)
+        writes = writes_of(arrivals)
+        opened = await lock_library(self._libraries, transaction, account_id)
+        async with self.merging.bounded(transaction, AFTER_ADDING):
+            await self.put_into(transaction, opened, writes, is_restored=True)
 
     async def put_into(
         self,
         transaction: Transaction,
         opened: LockedLibrary,
-        prepared: Prepared,
+        writes: Sequence[Write],
         *,
         stored: dict[str, ExistingBookmark] | None = None,
         run: RunRow | None = None,
@@ -123,21 +122,29 @@ class Upsert:
         Restored posts come out of the trash: no limit applies to their labels.
         """
         if stored is None:
-            ids = [a.post_id for a in prepared.arrivals]
+            ids = [one.incoming.post_id for one in writes]
             stored = await self._store.existing(transaction, opened.account_id, opened.place, ids)
-        room = await self._room(
-            transaction, opened, prepared.arrivals, stored, is_bounded=not is_restored
-        )
-        arrivals = [room.fit(a, stored.get(a.post_id)) for a in prepared.arrivals]
+        arrivals = [one.incoming for one in writes]
+        room = await self._room(transaction, opened, arrivals, stored, is_bounded=not is_restored)
+        # A post that gets no label because there is no room may be as it was.
+        rows = [
+            (fitted, one.draft)
+            for one in writes
+            if differs(
+                fitted := room.fit(one.incoming, existing := stored.get(one.incoming.post_id)),
+                existing,
+            )
+        ]
         now = self._clock()
         await self._label_store.insert(transaction, opened, room.created, now)
-        changing = [one.number for a in arrivals if (one := _changed(a, stored)) is not None]
+        changing = [stored[a.post_id].number for a, _ in rows if a.post_id in stored]
         renderings: dict[int, bytes] = {}
         if changing:
             renderings = await self._store.renderings(transaction, opened, changing)
         batch = Batch(opened, room.labels, stored, renderings, now)
-        for arrival, draft in zip(arrivals, prepared.drafts, strict=True):
-            batch.add(arrival, draft)
+        for arrival, draft in rows:
+            # The work of a transaction may run again, with the same drafts.
+            batch.add(arrival, dict(draft))
         await self._store.insert(transaction, opened, batch.new)
         await self._deletions.remove(transaction, opened.account_id, list(deletions))
         reworded = [row["number"] for row in batch.changed if row["words"] is not None]
@@ -146,7 +153,7 @@ class Upsert:
         await self.mark_stale(transaction, opened, batch.arrivals)
         await self._note_links(transaction, opened.account_id, batch, stored)
         await self._label_store.relabel(transaction, opened, batch.attached, batch.detached)
-        await self._log.record(
+        await self.log.record(
             transaction,
             opened,
             run,
@@ -159,7 +166,7 @@ class Upsert:
             await self._bulk.take_over(
                 transaction,
                 opened.account_id,
-                batch.changed_fields(),
+                [(post_id, field) for post_id, field, _ in batch.changed_fields()],
                 [row["post_id"] for row in batch.new],
             )
             await self._bulk.claim(
@@ -168,14 +175,11 @@ class Upsert:
         if batch.new or batch.changed or room.created:
             happened = batch.happened(room.created, is_restored=is_restored)
             await self._libraries.advance(transaction, opened, batch.change, happened, now)
-        changed = len(batch.new) + len(batch.changed)
         return Written(
-            UpsertOutcome(
-                len(batch.new), len(batch.changed), len(arrivals) - changed, tuple(room.left_out)
-            ),
             frozenset(row["post_id"] for row in batch.new),
             frozenset(row["post_id"] for row in batch.changed),
             tuple(label.name for label in room.created),
+            tuple(room.left_out),
         )
 
     async def _note_links(
@@ -228,13 +232,6 @@ class Upsert:
         return LabelRoom(opened, labels, limits.LABELS_MAX - count, limits.POST_LABELS_MAX)
 
 
-def _changed(arrival: Incoming, stored: dict[str, ExistingBookmark]) -> ExistingBookmark | None:
-    """The stored bookmark that an incoming post changes, if there is one."""
-    existing = stored.get(arrival.post_id)
-    return existing if existing is not None and differs(arrival, existing) else None
-
-
-def prepare_all(account_id: int, arrivals: Sequence[Incoming], unchanged: int = 0) -> Prepared:
-    """Prepares all posts, without comparing them with the library."""
-    drafts = [draft_of(a, words_of(a.record)) for a in arrivals]
-    return Prepared(account_id, arrivals, drafts, unchanged)
+def writes_of(arrivals: Sequence[Incoming]) -> list[Write]:
+    """All of them, without comparing them with the library."""
+    return [Write(a, draft_of(a, words_of(a.record))) for a in arrivals]

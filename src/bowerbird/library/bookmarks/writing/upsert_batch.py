@@ -1,6 +1,6 @@
 """The rows and labels that the incoming posts of one transaction change."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -13,7 +13,7 @@ from bowerbird.library.bookmarks.writing.bookmark_row import (
     words_of,
 )
 from bowerbird.model import events
-from bowerbird.model.bookmarks import Post, tags_json, without_saving_time
+from bowerbird.model.bookmarks import Post, rendered_post, tags_json, without_saving_time
 from bowerbird.model.bulk import PostField
 from bowerbird.model.events import EventType, Happening, changed_fields
 from bowerbird.model.imports import (
@@ -36,7 +36,6 @@ from bowerbird.storage.libraries import LockedLibrary
 _NO_TAGS: Final = frozenset[str]()
 _LARGEST: Final = 2**63 - 1
 _PLACE: Final = ("sort_index", "imported_at", "bookmarked_at")
-_decode: Final = msgspec.json.Decoder(Post).decode
 
 
 class _State(Struct):
@@ -71,9 +70,8 @@ class Batch:
         self._decoded: dict[int, Post | None] = {}
 
     def add(self, incoming: Incoming, draft: Row) -> None:
+        """`incoming` differs from what is stored."""
         stored = self._stored.get(incoming.post_id)
-        if not differs(incoming, stored):
-            return
         placement = placement_of(incoming, stored, self._now)
         number = stored.number if stored else self._take_number()
         self.change += counts_of(placement)
@@ -114,40 +112,20 @@ class Batch:
             )
         return changes
 
-    def changed_fields(self) -> list[tuple[str, int]]:
-        """The flags and labels of stored bookmarks that the batch changes, by post."""
-        fields: list[tuple[str, int]] = []
-        posts = {row["number"]: row["post_id"] for row in self.changed}
-        for row in self.changed:
-            stored = self._stored[row["post_id"]]
-            if row["is_read"] != stored.is_read:
-                fields.append((row["post_id"], PostField.READ))
-            if row["is_archived"] != stored.is_archived:
-                fields.append((row["post_id"], PostField.ARCHIVED))
-        pairs = (*self.attached, *self.detached)
-        return fields + [(posts[number], one) for one, number in pairs if number in posts]
+    def changed_fields(self) -> list[tuple[str, int, bool]]:
+        before = {row["number"]: self._stored[row["post_id"]] for row in self.changed}
+        return fields_changed(self.changed, before, self.attached, self.detached)
 
     def happened(self, created: Sequence[Label], *, is_restored: bool) -> list[Happening]:
         """The events of the batch. `created` are the labels that it needed."""
         arrived = EventType.POST_RESTORED if is_restored else EventType.POST_CREATED
         new = [row["post_id"] for row in self.new]
-        posts = {row["number"]: row["post_id"] for row in self.changed}
-        changed = [
-            (post_id, field, before)
-            for row in self.changed
-            for post_id, field, before, after in _flags_of(row, self._stored[row["post_id"]])
-            if before != after
-        ]
-        for pairs, was_set in ((self.attached, False), (self.detached, True)):
-            changed += [
-                (posts[number], label_id, was_set) for label_id, number in pairs if number in posts
-            ]
         names = {label.label_id: label.name for label in self._labels.values()}
         return [
             *events.of_labels(EventType.LABEL_CREATED, created),
             *([Happening(arrived, new)] if new else ()),
             *events.of_contents({row["post_id"]: self._fields(row) for row in self.changed}),
-            *events.of_posts(changed, names),
+            *events.of_posts(self.changed_fields(), names),
         ]
 
     def _fields(self, row: Row) -> list[str]:
@@ -203,10 +181,8 @@ class Batch:
     def _before(self, stored: ExistingBookmark) -> Post | None:
         """The stored post; None if it cannot be read."""
         if stored.number not in self._decoded:
-            try:
-                self._decoded[stored.number] = _decode(self._renderings[stored.number] + b"}")
-            except (KeyError, msgspec.MsgspecError, RecursionError):
-                self._decoded[stored.number] = None
+            rendering = self._renderings.get(stored.number, b"")
+            self._decoded[stored.number] = rendered_post(rendering)
         return self._decoded[stored.number]
 
     def _relabel(
@@ -223,9 +199,27 @@ class Batch:
         return tags_json([self._labels[key].name for key in sorted(after)])
 
 
-def _flags_of(row: Row, stored: ExistingBookmark) -> Iterator[tuple[str, int, bool, bool]]:
-    yield row["post_id"], PostField.READ, stored.is_read, row["is_read"]
-    yield row["post_id"], PostField.ARCHIVED, stored.is_archived, row["is_archived"]
+def fields_changed(
+    rows: Sequence[Row],
+    before: Mapping[int, ExistingBookmark | State],
+    attached: Sequence[tuple[int, int]],
+    detached: Sequence[tuple[int, int]],
+) -> list[tuple[str, int, bool]]:
+    """The flags and labels of stored bookmarks that rows change: post, field, and what it was.
+
+    `before`: the bookmarks by their numbers. Labels of others are left out.
+    """
+    posts = {row["number"]: row["post_id"] for row in rows}
+    changed: list[tuple[str, int, bool]] = []
+    for row in rows:
+        was = before[row["number"]]
+        if row["is_read"] != was.is_read:
+            changed.append((row["post_id"], PostField.READ, was.is_read))
+        if row["is_archived"] != was.is_archived:
+            changed.append((row["post_id"], PostField.ARCHIVED, was.is_archived))
+    for pairs, was_set in ((attached, False), (detached, True)):
+        changed += [(posts[number], one, was_set) for one, number in pairs if number in posts]
+    return changed
 
 
 def removed_at_of(rendering: bytes) -> str:
