@@ -17,7 +17,6 @@ from bowerbird.jobs.worker import JobWatch, Worker
 from bowerbird.library.access.call_allowance import CallCounter
 from bowerbird.library.accounts.uses import KeyUse, Uses, VersionUse
 from bowerbird.library.ingest.files import FileJobs
-from bowerbird.library.links.reading import Previews
 from bowerbird.library.sign_in.mailed_links import MailedLinks
 from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.openapi import ingest_specification, sandbox_routes, specification
@@ -230,7 +229,7 @@ def _routes(services: Services, answers: AnswerCache) -> list[ApiRoute]:
         *bookmark_routes.write_routes(services.flags, services.trash, writes, changing),
         *highlight_routes.write_routes(services.highlights, services.flags, writes),
         *suggestion_routes.write_routes(services.suggestions, writes),
-        *saving_routes.routes(services.saving, Previews(services.links), writes),
+        *saving_routes.routes(services.saving, services.links, writes),
         *label_routes.routes(services.labels, answers),
         *suggestion_routes.routes(services.suggestions, services.bookmarks, answers),
         *label_routes.write_routes(services.labels, writes, changing),

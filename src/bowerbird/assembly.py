@@ -28,7 +28,7 @@ from bowerbird.library.digests.digests import Digests
 from bowerbird.library.exports.exports import Exports
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.imports.saving import Saving
-from bowerbird.library.ingest.files import CheckedFiles, CheckedImports, FileJobs
+from bowerbird.library.ingest.files import CheckedImports, FileJobs
 from bowerbird.library.ingest.kept_pages import KeptPages
 from bowerbird.library.ingest.rates import Rates
 from bowerbird.library.labels.import_labels import ImportLabels
@@ -120,9 +120,8 @@ class Services:
         self.imports = ImportRuns(database, clock)
         self.import_labels = ImportLabels(database, self.imports, self.suggestions, meaning)
         self.file_jobs, self.rates = FileJobs(database, clock), Rates(clock)
-        self.checked_files = CheckedFiles(files, clock)
         self.checked_imports = CheckedImports(
-            self.file_jobs, self.uploads, self.checked_files, self.rates
+            self.file_jobs, self.uploads, files, clock, self.rates
         )
         self.kept_pages = KeptPages(database, clock)
         self.links = LinkReading(database, clock, settings)

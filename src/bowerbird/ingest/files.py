@@ -83,27 +83,25 @@ class FileHandlers:
         self._rates.count(account)
         query = query_strings.read(request.scope["query_string"], FileQuery)
         await self._files.require_room(account)
-        with self._rates.receiving(account):
-            folder = self._folders.create(account.account_id)
-            try:
-                upload = await receive_file(
-                    request.receive,
-                    folder.path,
-                    request.headers.get(b"content-type", b""),
-                    request.headers.get(b"content-encoding"),
-                )
-                file = await self._files.start(
-                    account,
-                    *upload,
-                    options=ImportOptions(
-                        with_likes=query.with_likes == "true", is_dry_run=query.dry_run == "true"
-                    ),
-                    client=_client(request),
-                    on_end=folder.remove,
-                )
-            except BaseException:
-                folder.remove()
-                raise
+        with (
+            self._rates.receiving(account),
+            self._folders.receiving(account.account_id) as folder,
+        ):
+            upload = await receive_file(
+                request.receive,
+                folder.path,
+                request.headers.get(b"content-type", b""),
+                request.headers.get(b"content-encoding"),
+            )
+            file = await self._files.start(
+                account,
+                *upload,
+                options=ImportOptions(
+                    with_likes=query.with_likes == "true", is_dry_run=query.dry_run == "true"
+                ),
+                client=_client(request),
+                on_end=folder.remove,
+            )
         reply = writes.done(self._response(file), status=_ACCEPTED)
         location = f"{operations.PREFIX}/files/{file.job_id}".encode()
         headers = [*reply.headers, (b"location", location), _RETRY_AFTER]

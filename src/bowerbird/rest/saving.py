@@ -4,7 +4,7 @@ from typing import Final
 
 from bowerbird.errors import Refusal
 from bowerbird.library.imports.saving import SaveResult, Saving
-from bowerbird.library.links.reading import Previews
+from bowerbird.library.links.reading import LinkReading
 from bowerbird.requests import limits
 from bowerbird.requests.saving import SaveQuery, SaveRequest
 from bowerbird.wire import query_strings
@@ -31,7 +31,7 @@ SAVE: Final = Operation(
 OPERATIONS: Final = (SAVE,)
 
 
-def routes(saving: Saving, previews: Previews, writes: Writes) -> list[ApiRoute]:
+def routes(saving: Saving, links: LinkReading, writes: Writes) -> list[ApiRoute]:
     save = save_handler(saving, writes)
 
     async def save_or_preview(call: Call) -> Reply:
@@ -41,7 +41,7 @@ def routes(saving: Saving, previews: Previews, writes: Writes) -> list[ApiRoute]
         request = admitted(call.account, call.body, SaveRequest, lambda _: None)
         if isinstance(request, Refusal):
             raise request
-        result = await previews.of(call.account, request.items)
+        result = await links.previews(call.account, request.items)
         return done(result, MessageMeta("Nothing was saved."), 207 if result.failed else 200)
 
     return [SAVE.served_by(save_or_preview)]

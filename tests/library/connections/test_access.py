@@ -12,7 +12,7 @@ from bowerbird.connections.sealing import FILE, CannotOpen, Sealer
 from bowerbird.errors import Refusal
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.accounts.account_export import AccountDownload
-from bowerbird.library.connections.connections import DeviceRuns
+from bowerbird.library.connections.connections import Connections
 from bowerbird.model.accounts import ActivityKind
 from bowerbird.model.connections import ConnectionState, Problem
 from bowerbird.model.imports import RunState
@@ -176,13 +176,13 @@ async def test_bounds_are_checked(desk: Desk) -> None:
 
 
 async def test_devices_are_listed_with_their_last_run(cast: Service) -> None:
-    devices = DeviceRuns(cast.database, cast.clock)
+    connections = Connections(cast.database, cast.clock)
     laptop = await ingesting.device(cast, cast.alice)
     await ingesting.device(cast, cast.alice, "phone")
     await ingesting.device(cast, cast.bob, "of bob")
     await laptop.read_list("full", [3, 2], [1])
 
-    listed = {one.device.name: one for one in await devices.all(await cast.alice.account())}
+    listed = {one.device.name: one for one in await connections.devices(await cast.alice.account())}
 
     assert listed.keys() == {"laptop", "phone"}
     run = listed["laptop"].run
@@ -197,7 +197,7 @@ async def test_devices_are_listed_with_their_last_run(cast: Service) -> None:
     await laptop.finish((await laptop.start("incremental"))["run_id"], "end")
     cast.clock.now += 2 * 3_600 * MICROSECONDS
 
-    listed = {one.device.name: one for one in await devices.all(await cast.alice.account())}
+    listed = {one.device.name: one for one in await connections.devices(await cast.alice.account())}
     run = listed["laptop"].run
     assert run is not None
     assert (run.run_id, run.state) == (listing, "interrupted")

@@ -3,7 +3,6 @@
 import pytest
 
 from bowerbird.errors import Refusal
-from bowerbird.library.links.reading import Previews
 from bowerbird.model.links import ContentState
 from bowerbird.requests.saving import read_links
 from tests.support import saving, writing
@@ -17,7 +16,7 @@ async def test_links_are_shown_and_not_saved(reader: Reader) -> None:
     reader.put(x_url(x_link(2)), {}, "404 Not Found")
     links = read_links([reader.x_post(1), x_link(2), "https://example.org/"])
 
-    result = await Previews(reader.reading).of(await reader.member.account(), links)
+    result = await reader.reading.previews(await reader.member.account(), links)
 
     shown, gone, failed = result.results
     assert shown.preview is not None
@@ -28,7 +27,7 @@ async def test_links_are_shown_and_not_saved(reader: Reader) -> None:
     assert (await reader.member.listed())["meta"]["total_count"] == 0
     account = await reader.member.account()
     with pytest.raises(Refusal, match="at most 5 items"):
-        await Previews(reader.reading).of(account, read_links([saving.X] * 6))
+        await reader.reading.previews(account, read_links([saving.X] * 6))
 
 
 async def test_a_request_can_ask_for_a_preview(alice: Member) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.library.accounts.accounts import AccountDeletion
-from bowerbird.library.ingest.files import CheckedFiles
+from bowerbird.library.ingest.files import CheckedImports
 from bowerbird.requests import limits
 from bowerbird.settings import Settings
 from bowerbird.storage.files.files import Files
@@ -234,15 +234,15 @@ async def test_a_form_that_was_overtaken_by_its_copy_leads_to_the_same_import(
     person = await house.owner()
     check = await checked(house, person, posts("1"))
     path, token = check.request.url.path, form_token(check.text)
-    copy, reached, go_on = CheckedFiles.copy, asyncio.Event(), asyncio.Event()
+    copy, reached, go_on = CheckedImports.copy, asyncio.Event(), asyncio.Event()
 
-    async def first_one_waits(files: CheckedFiles, *file: Any) -> bool:
+    async def first_one_waits(files: CheckedImports, *file: Any) -> None:
         if not reached.is_set():
             reached.set()
             await go_on.wait()
-        return await copy(files, *file)
+        await copy(files, *file)
 
-    monkeypatch.setattr(CheckedFiles, "copy", first_one_waits)
+    monkeypatch.setattr(CheckedImports, "copy", first_one_waits)
     slow = asyncio.create_task(person.post(f"{path}/import", csrf=token))
     await reached.wait()
     fast = await person.post(f"{path}/import", csrf=token)

@@ -117,6 +117,13 @@ class NoConnection(Refusal):
     """The account has no such connection."""
 
 
+class DeviceRun(Struct, frozen=True):
+    device: Device
+    # The last run over the list, which may go on; None if the device has sent none for 30 days.
+    run: IngestRun | None
+    counts: RunCounts
+
+
 class Connections:
     def __init__(
         self, database: Database, clock: Clock, wake_worker: Callable[[], None] = lambda: None
@@ -128,6 +135,8 @@ class Connections:
         self._jobs = JobStore(database)
         self._activity = Activity(database, clock)
         self._runs = IngestRuns(database, clock)
+        self._imports = ImportRuns(database, clock)
+        self._devices = Devices(database, clock)
 
     async def all(self, account_id: int) -> Sequence[Connection]:
         return await self._store.all(account_id)
@@ -209,6 +218,19 @@ class Connections:
                 await self._runs.finish(account, removed.run_id, interrupted)
         return removed
 
+    async def devices(self, account: Account) -> Sequence[DeviceRun]:
+        """The devices that are not revoked, each with its last run."""
+        devices = await self._devices.all(account.account_id)
+        latest = await self._runs.last_of_devices(account.account_id) if devices else {}
+        found = []
+        for one in devices:
+            if one.revoked_at is None:
+                run, counts = latest.get(one.device_id), RunCounts()
+                if run is not None:
+                    counts = await self._imports.counts(account, run.import_id)
+                found.append(DeviceRun(one, run, counts))
+        return found
+
     async def _start(self, transaction: Transaction, account_id: int, connection_id: str) -> None:
         now = self._clock()
         await self._store.set_state(
@@ -231,34 +253,3 @@ class Connections:
 def _missing(connection_id: str) -> NoConnection:
     shown = connection_id if connection_id.isalnum() and len(connection_id) <= 40 else ""  # noqa: PLR2004 - an id
     return NoConnection(Code.NOT_FOUND, f"There is no source {shown}".rstrip() + ".")
-
-
-class DeviceRun(Struct, frozen=True):
-    device: Device
-    # The last run over the list, which may go on; None if the device has sent none for 30 days.
-    run: IngestRun | None
-    counts: RunCounts
-
-
-class DeviceRuns:
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._devices = Devices(database, clock)
-        self._runs = IngestRuns(database, clock)
-        self._imports = ImportRuns(database, clock)
-
-    async def all(self, account: Account) -> Sequence[DeviceRun]:
-        """The devices that are not revoked, each with its last run."""
-        account_id = account.account_id
-        devices = [one for one in await self._devices.all(account_id) if one.revoked_at is None]
-        if not devices:
-            return []
-        latest = await self._runs.last_of_devices(account_id)
-        return [await self._of(account, one, latest.get(one.device_id)) for one in devices]
-
-    async def disconnect(self, account_id: int, device_id: str) -> None:
-        await self._devices.revoke(account_id, device_id)
-
-    async def _of(self, account: Account, device: Device, run: IngestRun | None) -> DeviceRun:
-        if run is None:
-            return DeviceRun(device, None, RunCounts())
-        return DeviceRun(device, run, await self._imports.counts(account, run.import_id))

@@ -312,51 +312,6 @@ def report_of(file: FileImport) -> ImportReport:
 
 
 _KEPT: Final = limits.CHECKED_FILE_S * MICROSECONDS
-
-
-class CheckedFiles:
-    def __init__(self, files: Files, clock: Clock) -> None:
-        self._files = files
-        self._clock = clock
-
-    async def keep(self, account_id: int, job_id: str, path: Path) -> None:
-        """Keeps the file of a dry run. Older ones of the account give way."""
-        folder = checked_files_of(account_id)
-        await self._files.delete_all_but_newest(folder, limits.CHECKED_FILES_MAX - 1)
-        await self._files.put(_name(account_id, job_id), path)
-
-    def kept_until(self, job: FileImport) -> int:
-        return job.created_at + _KEPT
-
-    async def is_kept(self, account_id: int, job: FileImport) -> bool:
-        if not job.is_dry_run or self.kept_until(job) < self._clock():
-            return False
-        return await self._files.size(_name(account_id, job.job_id)) is not None
-
-    async def copy(self, account_id: int, job: FileImport, target: Path) -> bool:
-        """Copies the file of a dry run; False if it is not kept any more."""
-        if not job.is_dry_run or self.kept_until(job) < self._clock():
-            return False
-        opened = await self._files.open(_name(account_id, job.job_id), 0, 0)
-        if opened is None:
-            return False
-        with _created(target) as file:
-            async for chunk in opened.chunks:
-                await asyncio.to_thread(file.write, chunk)
-        return True
-
-    async def forget(self, account_id: int, job: FileImport) -> None:
-        await self._files.delete(_name(account_id, job.job_id))
-
-
-def _name(account_id: int, job_id: str) -> str:
-    return f"{checked_files_of(account_id)}/{job_id}"
-
-
-def _created(path: Path) -> IO[bytes]:
-    return open(private_files.open_new(path), "wb")  # noqa: PTH123 - the caller closes it
-
-
 _NO_NAME: Final = "A file without a name"
 
 
@@ -372,39 +327,49 @@ class NotKept(Refusal):
 
 
 class CheckedImports:
+    """Files on the website. Between its check and its import, a file is kept."""
+
     def __init__(
-        self, jobs: FileJobs, folders: UploadFolders, files: CheckedFiles, rates: Rates
+        self, jobs: FileJobs, folders: UploadFolders, files: Files, clock: Clock, rates: Rates
     ) -> None:
         self._jobs = jobs
         self._folders = folders
         self._files = files
+        self._clock = clock
         self._rates = rates
 
     async def check(
         self, account: Account, receive: Callable[[Path], Awaitable[ReceivedFile]], client: str
     ) -> FileImport:
         """Receives a file into a folder, keeps it, and starts a dry run."""
+        account_id = account.account_id
         self._rates.count(account)
         await self._jobs.require_room(account)
-        with self._rates.receiving(account):
-            folder = self._folders.create(account.account_id)
-            try:
-                sent = await receive(folder.path)
-                job_id = new_job_id()
-                await self._files.keep(account.account_id, job_id, sent.path)
-                return await self._jobs.start(
-                    account,
-                    sent.path,
-                    sent.size,
-                    options=ImportOptions(with_likes=sent.with_likes, is_dry_run=True),
-                    client=client,
-                    on_end=folder.remove,
-                    name=sent.name or _NO_NAME,
-                    job_id=job_id,
-                )
-            except BaseException:
-                folder.remove()
-                raise
+        with self._rates.receiving(account), self._folders.receiving(account_id) as folder:
+            sent = await receive(folder.path)
+            job_id = new_job_id()
+            # Older ones of the account give way.
+            kept = checked_files_of(account_id)
+            await self._files.delete_all_but_newest(kept, limits.CHECKED_FILES_MAX - 1)
+            await self._files.put(_name(account_id, job_id), sent.path)
+            return await self._jobs.start(
+                account,
+                sent.path,
+                sent.size,
+                options=ImportOptions(with_likes=sent.with_likes, is_dry_run=True),
+                client=client,
+                on_end=folder.remove,
+                name=sent.name or _NO_NAME,
+                job_id=job_id,
+            )
+
+    def kept_until(self, job: FileImport) -> int:
+        return job.created_at + _KEPT
+
+    async def is_kept(self, account_id: int, job: FileImport) -> bool:
+        if not job.is_dry_run or self.kept_until(job) < self._clock():
+            return False
+        return await self._files.size(_name(account_id, job.job_id)) is not None
 
     async def run(self, account: Account, job_id: str, *, with_likes: bool, client: str) -> str:
         """Imports the file of a completed check, once; returns the id of the import's job."""
@@ -421,18 +386,19 @@ class CheckedImports:
             if await self._exists(account, import_id):
                 return import_id
             raise
-        await self._files.forget(account.account_id, check)
+        await self._files.delete(_name(account.account_id, check.job_id))
         return import_id
 
     async def _start(
         self, account: Account, check: FileImport, import_id: str, *, with_likes: bool, client: str
     ) -> None:
         await self._jobs.require_room(account)
-        folder = self._folders.create(account.account_id)
-        try:
+        with self._folders.receiving(account.account_id) as folder:
+            path = folder.path / "file"
+            await self.copy(account.account_id, check, path)
             await self._jobs.start(
                 account,
-                await self._copied(account, check, folder.path),
+                path,
                 check.size,
                 options=ImportOptions(with_likes=with_likes),
                 client=client,
@@ -440,19 +406,21 @@ class CheckedImports:
                 name=report_of(check).files[0].name,
                 job_id=import_id,
             )
-        except BaseException:
-            folder.remove()
-            raise
 
-    async def _copied(self, account: Account, check: FileImport, folder: Path) -> Path:
-        path = folder / "file"
-        if not await self._files.copy(account.account_id, check, path):
+    async def copy(self, account_id: int, check: FileImport, target: Path) -> None:
+        """Copies the file of a check, if it is still kept."""
+        is_over = self.kept_until(check) < self._clock()
+        kept = None if is_over else await self._files.open(_name(account_id, check.job_id), 0, 0)
+        if kept is None:
             raise NotKept(Code.INVALID_REQUEST, "The file is not kept any more. Choose it again.")
-        return path
+        with os.fdopen(private_files.open_new(target), "wb") as file:
+            async for chunk in kept.chunks:
+                await asyncio.to_thread(file.write, chunk)
 
     async def cancel(self, account: Account, job_id: str) -> None:
         """Deletes the file of a check."""
-        await self._files.forget(account.account_id, await self._jobs.get(account, job_id))
+        check = await self._jobs.get(account, job_id)
+        await self._files.delete(_name(account.account_id, check.job_id))
 
     async def _exists(self, account: Account, job_id: str) -> bool:
         try:
@@ -462,6 +430,10 @@ class CheckedImports:
                 return False
             raise
         return True
+
+
+def _name(account_id: int, job_id: str) -> str:
+    return f"{checked_files_of(account_id)}/{job_id}"
 
 
 def import_id_of(check: FileImport) -> str:

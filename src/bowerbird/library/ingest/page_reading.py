@@ -99,7 +99,7 @@ class CapturedPage(Struct, frozen=True, kw_only=True):
     captured_at: int
 
 
-class ReadPage(Struct, frozen=True, kw_only=True):
+class ReadPage(Page, frozen=True, kw_only=True):
     posts: tuple[FoundPost, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     # Those of them that the source lists and does not show, and what that says about a post that
@@ -107,21 +107,10 @@ class ReadPage(Struct, frozen=True, kw_only=True):
     gone: tuple[GonePost, ...] = ()
     marks: tuple[FoundPost, ...] = ()
     cursor_in: str = ""
-    cursor_out: str = ""
-    proves_end: bool = False
     # A page of the list of all saved posts, not of a part of it.
     is_listed: bool = False
-    # Otherwise the posts only update posts that the library already has.
-    lists_saved_posts: bool = True
     # Records in the format of the API, of any source.
     is_own: bool = False
-    folder_id: str = ""
-    folders: tuple[Folder, ...] = ()
-    errors: tuple[str, ...] = ()
-    # The source has changed its answers, so nothing that is missing in them says anything.
-    is_unknown_form: bool = False
-    # Known, and without anything that a later reader could find.
-    is_blank: bool = False
 
     @property
     def unreadable(self) -> int:
@@ -321,19 +310,14 @@ def _latest(found: Sequence[Found]) -> list[Found]:
 
 
 def _of(page: Page, cursor_in: str, *, is_listed: bool) -> ReadPage:
+    given = msgspec.structs.asdict(page)
+    found = given.pop("posts")
     return ReadPage(
-        posts=tuple(one for one in page.posts if isinstance(one, FoundPost)),
-        left_out=tuple(one for one in page.posts if isinstance(one, LeftOut)),
+        **given,
+        posts=tuple(one for one in found if isinstance(one, FoundPost)),
+        left_out=tuple(one for one in found if isinstance(one, LeftOut)),
         cursor_in=cursor_in,
-        cursor_out=page.cursor_out,
-        proves_end=page.proves_end,
         is_listed=is_listed,
-        lists_saved_posts=page.lists_saved_posts,
-        folder_id=page.folder_id,
-        folders=page.folders,
-        errors=page.errors,
-        is_unknown_form=page.is_unknown_form,
-        is_blank=page.is_blank,
     )
 
 

@@ -275,6 +275,27 @@ class LinkReading:
             self._previews -= 1
         return read.get(link.post_id, Reason.UNREADABLE)
 
+    async def previews(self, account: Account, items: Sequence[ItemToSave]) -> SaveResult:
+        """The same results as saving would give, with what the networks publish about links."""
+        if len(items) > PREVIEWED_MAX:
+            problem = f"must have at most {PREVIEWED_MAX} items with preview, got {len(items)}"
+            raise errors.invalid("links", problem)
+        results = [await self._previewed(account, index, one) for index, one in enumerate(items)]
+        failed = sum(not one.ok for one in results)
+        return SaveResult(results, len(results) - failed, failed)
+
+    async def _previewed(self, account: Account, index: int, item: ItemToSave) -> SavedItem:
+        if item.found is None:
+            assert item.refusal is not None
+            error = errors.OperationError(item.refusal.code, item.refusal.sentence)
+            return SavedItem(index, ok=False, error=error)
+        record = item.found.record
+        link = parse(record.tweet_details.link)
+        preview = None
+        if link is not None and link.post_id == record.post_id:
+            preview = _preview(await self.preview(account, link))
+        return SavedItem(index, ok=True, post_id=record.post_id, preview=preview)
+
     async def counts(self, account: Account) -> LinkCounts:
         """How many posts are only links."""
         return await self._store.counts(account.account_id)
@@ -403,32 +424,6 @@ def _new_fetcher(settings: Settings) -> "PublicFetcher":
     from bowerbird.connections.fetching import PublicFetcher  # noqa: PLC0415 - imports httpx2
 
     return PublicFetcher.of(settings)
-
-
-class Previews:
-    def __init__(self, reading: LinkReading) -> None:
-        self._reading = reading
-
-    async def of(self, account: Account, items: Sequence[ItemToSave]) -> SaveResult:
-        """The same results as saving would give, with previews of links."""
-        if len(items) > PREVIEWED_MAX:
-            problem = f"must have at most {PREVIEWED_MAX} items with preview, got {len(items)}"
-            raise errors.invalid("links", problem)
-        results = [await self._one(account, index, item) for index, item in enumerate(items)]
-        failed = sum(not one.ok for one in results)
-        return SaveResult(results, len(results) - failed, failed)
-
-    async def _one(self, account: Account, index: int, item: ItemToSave) -> SavedItem:
-        if item.found is None:
-            assert item.refusal is not None
-            error = errors.OperationError(item.refusal.code, item.refusal.sentence)
-            return SavedItem(index, ok=False, error=error)
-        record = item.found.record
-        link = parse(record.tweet_details.link)
-        preview = None
-        if link is not None and link.post_id == record.post_id:
-            preview = _preview(await self._reading.preview(account, link))
-        return SavedItem(index, ok=True, post_id=record.post_id, preview=preview)
 
 
 def _preview(found: Outcome) -> PostPreview:

@@ -12,7 +12,7 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -48,6 +48,16 @@ class UploadFolders:
 
     def create(self, account_id: int) -> UploadFolder:
         return UploadFolder(self._scratch.create(account_id, f"upload{secrets.token_hex(8)}"))
+
+    @contextmanager
+    def receiving(self, account_id: int) -> Iterator[UploadFolder]:
+        """A new folder, which is removed again if what is done inside fails."""
+        folder = self.create(account_id)
+        try:
+            yield folder
+        except BaseException:
+            folder.remove()
+            raise
 
     def delete_leftovers(self) -> None:
         """Deletes folders whose process was killed."""

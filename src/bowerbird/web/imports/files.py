@@ -126,7 +126,7 @@ class _FileSteps:
         )
 
     async def _checked(self, visit: Visit, job: FileImport, *, status: int, problem: str) -> Reply:
-        is_kept = await self._services.checked_files.is_kept(visit.account_id, job)
+        is_kept = await self._services.checked_imports.is_kept(visit.account_id, job)
         moment = visit.times.moment
         return self._pages.show(
             visit,
@@ -135,7 +135,7 @@ class _FileSteps:
             problem=problem,
             job_id=job.job_id,
             is_kept=is_kept,
-            kept_until=moment(self._services.checked_files.kept_until(job)),
+            kept_until=moment(self._services.checked_imports.kept_until(job)),
             import_path="" if is_kept else await self._import_path(visit, job),
             with_likes=_WITH_LIKES in visit.query or _WITH_LIKES in visit.form,
             **_file(job),

@@ -9,7 +9,7 @@ from bowerbird.errors import Refusal
 from bowerbird.library.access.attempt_limits import AttemptLimits
 from bowerbird.library.accounts.tokens import NoLiveDevice
 from bowerbird.library.connections.connecting import BegunX, Connecting, Revoking
-from bowerbird.library.connections.connections import Connections, DeviceRuns, NoConnection
+from bowerbird.library.connections.connections import Connections, NoConnection
 from bowerbird.model.connections import X_POSTS_PER_DAY, Connection
 from bowerbird.requests import limits
 from bowerbird.web.sources import rows
@@ -28,7 +28,7 @@ class SourcePages:
         database, clock, settings = services.database, services.clock, services.settings
         self._connections = Connections(database, clock, services.wake_worker)
         self._connecting = Connecting(database, clock, settings, self._connections)
-        self._devices = DeviceRuns(database, clock)
+        self._devices = services.devices
         self._kept = services.kept_pages
         self._revoking = Revoking(clock, settings)
         self._clock = clock
@@ -55,7 +55,7 @@ class SourcePages:
         account, times = visit.signed_in.account, visit.times
         now = self._clock()
         connections = await self._connections.all(visit.account_id)
-        devices = await self._devices.all(account)
+        devices = await self._connections.devices(account)
         values = {
             "sources": [rows.source(one, account, times, now) for one in connections],
             "devices": [rows.device(one, times) for one in devices],
@@ -150,7 +150,7 @@ class SourcePages:
     async def disconnect_device(self, visit: Visit) -> Reply:
         device = visit.form.get("device", "")
         try:
-            await self._devices.disconnect(visit.account_id, device)
+            await self._devices.revoke(visit.account_id, device)
         except NoLiveDevice:
             return self._pages.go(f"{PATH}?said=extension-disconnected-before")
         return self._pages.go(f"{PATH}?said=extension-disconnected")
