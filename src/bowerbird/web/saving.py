@@ -274,10 +274,7 @@ REMOVE: Final = "/library/demo/remove"
 
 def routes(demo: Demo, pages: VisitPages) -> list[PageRoute]:
     async def fill(visit: Visit) -> Reply:
-        try:
-            await demo.fill(visit.signed_in.account)
-        except Refusal as refused:
-            return pages.refused(visit, refused, (LIBRARY, "To the library"))
+        await demo.fill(visit.signed_in.account)
         return pages.go(f"{LIBRARY}?said=demo-filled")
 
     async def remove(visit: Visit) -> Reply:
@@ -285,6 +282,6 @@ def routes(demo: Demo, pages: VisitPages) -> list[PageRoute]:
         return pages.go(f"{LIBRARY}?said=demo-removed")
 
     return [
-        PageRoute("POST", FILL, fill, page=LIBRARY),
+        PageRoute("POST", FILL, fill, page=LIBRARY, back=(LIBRARY, "To the library")),
         PageRoute("POST", REMOVE, remove, page=LIBRARY),
     ]

@@ -88,12 +88,12 @@ class WebhookPages:
         return [
             PageRoute("GET", PATH, self.shown),
             PageRoute("POST", PATH, self.add, Access.PROVED, PATH),
-            PageRoute("POST", f"{PATH}/secret", self.rotate, Access.PROVED, PATH),
-            PageRoute("POST", f"{PATH}/test", self.test, page=PATH),
-            PageRoute("POST", f"{PATH}/pause", self.pause, page=PATH),
-            PageRoute("POST", f"{PATH}/resume", self.resume, page=PATH),
-            PageRoute("POST", f"{PATH}/remove", self.remove, page=PATH),
-            PageRoute("POST", f"{PATH}/again", self.send_again, page=PATH),
+            PageRoute("POST", f"{PATH}/secret", self.rotate, Access.PROVED, PATH, _BACK),
+            PageRoute("POST", f"{PATH}/test", self.test, page=PATH, back=_BACK),
+            PageRoute("POST", f"{PATH}/pause", self.pause, page=PATH, back=_BACK),
+            PageRoute("POST", f"{PATH}/resume", self.resume, page=PATH, back=_BACK),
+            PageRoute("POST", f"{PATH}/remove", self.remove, page=PATH, back=_BACK),
+            PageRoute("POST", f"{PATH}/again", self.send_again, page=PATH, back=_BACK),
             PageRoute("GET", f"{PATH}/{{webhook_id}}/{{message_id}}", self.message),
         ]
 
@@ -155,10 +155,7 @@ class WebhookPages:
 
     async def rotate(self, visit: Visit) -> Reply:
         account, webhook_id = visit.signed_in.account, visit.form.get("webhook", "")
-        try:
-            new = await self._write(account, self._webhooks.rotate, webhook_id)
-        except Refusal as refused:
-            return self._pages.refused(visit, refused, _BACK)
+        new = await self._write(account, self._webhooks.rotate, webhook_id)
         return await self.shown(visit, new=new)
 
     async def test(self, visit: Visit) -> Reply:
@@ -181,8 +178,8 @@ class WebhookPages:
 
     async def remove(self, visit: Visit) -> Reply:
         account, webhook_id = visit.signed_in.account, visit.form.get("webhook", "")
-        change = self._write(account, self._webhooks.delete, webhook_id)
-        return await self._after(visit, change, "webhook-removed")
+        await self._write(account, self._webhooks.delete, webhook_id)
+        return self._pages.go(f"{PATH}?said=webhook-removed")
 
     async def message(self, visit: Visit) -> Reply:
         account, path = visit.signed_in.account, visit.request.path_params
@@ -198,25 +195,14 @@ class WebhookPages:
     async def _sent(
         self, visit: Visit, webhook_id: str, sending: Awaitable[DeliveryResponse]
     ) -> Reply:
-        try:
-            sent = await sending
-        except Refusal as refused:
-            return self._pages.refused(visit, refused, _BACK)
-        account = visit.signed_in.account
+        account, sent = visit.signed_in.account, await sending
         settled = await self._webhooks.settled_soon(account, webhook_id, sent.id)
         state = DeliveryState.WAITING if settled is None else settled.state
         return self._pages.go(f"{PATH}?said=webhook-{state}")
 
     async def _changed(self, visit: Visit, request: WebhookChange, said: str) -> Reply:
         account, webhook_id = visit.signed_in.account, visit.form.get("webhook", "")
-        change = self._write(account, self._webhooks.change, webhook_id, request)
-        return await self._after(visit, change, said)
-
-    async def _after(self, visit: Visit, change: Awaitable[object], said: str) -> Reply:
-        try:
-            await change
-        except Refusal as refused:
-            return self._pages.refused(visit, refused, _BACK)
+        await self._write(account, self._webhooks.change, webhook_id, request)
         return self._pages.go(f"{PATH}?said={said}")
 
 

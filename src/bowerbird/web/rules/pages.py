@@ -39,7 +39,10 @@ class RulePages:
         self._pages = pages
 
     def routes(self) -> list[PageRoute]:
-        return [PageRoute("GET", PATH, self.shown), PageRoute("POST", PATH, self.change, page=PATH)]
+        return [
+            PageRoute("GET", PATH, self.shown),
+            PageRoute("POST", PATH, self.change, page=PATH, back=(PATH, "Back")),
+        ]
 
     async def shown(self, visit: Visit) -> Reply:
         account, times = visit.signed_in.account, visit.times
@@ -63,10 +66,7 @@ class RulePages:
         action = next((name for name in _SAID if name in visit.form), "")
         if not action:
             raise Refusal(Code.INVALID_REQUEST, "The form has no action.")
-        try:
-            await self._change(visit.signed_in.account, action, visit.form[action])
-        except Refusal as refused:
-            return self._pages.refused(visit, refused, (PATH, "Back"))
+        await self._change(visit.signed_in.account, action, visit.form[action])
         return self._pages.go(f"{PATH}?said={_SAID[action]}")
 
     async def _change(self, account: Account, action: str, rule_id: str) -> None:

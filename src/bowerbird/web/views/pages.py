@@ -57,7 +57,10 @@ class ViewPages:
         self._pages = pages
 
     def routes(self) -> list[PageRoute]:
-        return [PageRoute("GET", PATH, self.shown), PageRoute("POST", PATH, self.change, page=PATH)]
+        return [
+            PageRoute("GET", PATH, self.shown),
+            PageRoute("POST", PATH, self.change, page=PATH, back=(PATH, "Back")),
+        ]
 
     async def shown(self, visit: Visit) -> Reply:
         account = visit.signed_in.account
@@ -83,10 +86,7 @@ class ViewPages:
         if not action:
             raise Refusal(Code.INVALID_REQUEST, "The form has no action.")
         slug = visit.form[action]
-        try:
-            view = await self._change(visit.signed_in.account, action, slug)
-        except Refusal as refused:
-            return self._pages.refused(visit, refused, (PATH, "Back"))
+        view = await self._change(visit.signed_in.account, action, slug)
         values = {"said": _SAID[action], "view": view.slug}
         if action in ("up", "down"):
             values["by"] = action

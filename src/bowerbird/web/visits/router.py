@@ -101,6 +101,8 @@ class PageRoute(Struct, frozen=True):
     access: Access = Access.SIGNED_IN
     # Where to return after a proof, for a path that has no page of its own.
     page: str = ""
+    # For a form: its refusals are a page with a link, given by its path and its text.
+    back: tuple[str, str] | None = None
     # A script calls it: refusals are JSON too, {"error": sentence}.
     is_json: bool = False
     # False for a file, which has no sidebar.
@@ -187,6 +189,10 @@ class PageVisits:
             reply = refused or await route.handle(visit)
         except NotOurForm:
             reply = self._refused_form(route, visit)
+        except Refusal as problem:
+            if route.back is None or _is_json(route, request):
+                raise
+            reply = self._pages.refused(visit, problem, route.back)
         if visit.replaced is not None:
             await self._sessions.end_replaced(visit.replaced)
         return self._finished(visit, reply)
