@@ -44,10 +44,10 @@ def _install(folder: Path) -> None:
         Path(making).mkdir()
 
 
-def run(script: str, *arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(script: object, *arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
     """Runs a script of the installed packages."""
     return subprocess.run(
-        [NODE, packages() / script, *map(str, arguments)],
+        [NODE, packages() / str(script), *map(str, arguments)],
         env={**os.environ, **environment},
         capture_output=True,
         text=True,

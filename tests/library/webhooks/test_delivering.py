@@ -1,6 +1,7 @@
 """Messages are signed, in order, at least once, and for each webhook by itself."""
 
 import asyncio
+import json
 
 import pytest
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
@@ -8,7 +9,7 @@ from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 from bowerbird.clock import system_clock
 from bowerbird.model import instants
 from bowerbird.model.events import EventType
-from tests.support import digesting, ruling, waiting, writing
+from tests.support import digesting, node, ruling, waiting, writing
 from tests.support.hooks import Post
 from tests.support.service import Service
 
@@ -187,6 +188,23 @@ async def test_both_secrets_are_valid_for_a_day(post: Post) -> None:
     assert one.is_signed_with(new["secret"])
     assert not one.is_signed_with(old["secret"])
     assert len(one.headers["webhook-signature"].split()) == 1
+
+
+@pytest.mark.slow
+async def test_the_npm_reference_library_verifies_a_message_too(post: Post) -> None:
+    post.member.clock.now = system_clock()
+    webhook = await post.add()
+    await post.member.save(text="Grüße, \u2028 “π”")
+    await post.deliver()
+
+    (sent,) = post.receiver.received
+    script, secret = node.WANTED / "verified_webhook.mjs", webhook["secret"]
+    headers, body = json.dumps(sent.headers), sent.body.decode()
+    verified = node.run(script, node.packages(), secret, headers, body)
+    assert verified.stdout == "post.created\n", verified.stderr
+    refused = node.run(script, node.packages(), secret, headers, f"{body} ")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "WebhookVerificationError" in refused.stderr
 
 
 async def test_only_the_chosen_types_labels_and_queries_are_sent(post: Post) -> None:
