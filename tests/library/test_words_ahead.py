@@ -3,7 +3,7 @@
 import pytest
 
 from bowerbird.library.bookmarks.trash import Trash
-from bowerbird.library.bookmarks.writing.words_ahead import WordsAhead
+from bowerbird.library.bookmarks.writing.bookmark_row import WordsAhead
 from bowerbird.search.words.tokens import index_text
 from tests.support import make, writing
 from tests.support.bulk import change_all, undo

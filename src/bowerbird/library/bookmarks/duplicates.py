@@ -22,8 +22,7 @@ from bowerbird.library.bookmarks.searching import explaining
 from bowerbird.library.bookmarks.writing.changeset import Changeset, Changesets, post_is_full
 from bowerbird.library.bookmarks.writing.kept_changes import KeptChanges
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
-from bowerbird.library.bookmarks.writing.reading_ahead import ReadingAhead
-from bowerbird.library.bookmarks.writing.trash_batch import TrashBatches
+from bowerbird.library.bookmarks.writing.trash_batch import ReadingAhead, TrashBatches
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account, ActivityKind
 from bowerbird.model.bulk import BulkAction, BulkRow

@@ -17,8 +17,12 @@ from bowerbird.library.bookmarks.trash_search import LATEST, TrashSearch
 from bowerbird.library.bookmarks.writing.changeset import Changesets
 from bowerbird.library.bookmarks.writing.kept_changes import Done, KeptChanges
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
-from bowerbird.library.bookmarks.writing.reading_ahead import ReadingAhead
-from bowerbird.library.bookmarks.writing.trash_batch import KEPT, Purging, TrashBatches
+from bowerbird.library.bookmarks.writing.trash_batch import (
+    KEPT,
+    Purging,
+    ReadingAhead,
+    TrashBatches,
+)
 from bowerbird.model.accounts import Account, ActivityKind
 from bowerbird.model.bookmarks import Bookmark
 from bowerbird.model.bulk import BulkAction, BulkRow, Changed, PostField

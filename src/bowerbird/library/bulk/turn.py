@@ -12,8 +12,7 @@ from bowerbird.clock import Clock
 from bowerbird.library.access import turns
 from bowerbird.library.bookmarks.writing.changeset import Changeset, Changesets
 from bowerbird.library.bookmarks.writing.kept_changes import ended
-from bowerbird.library.bookmarks.writing.reading_ahead import ReadingAhead
-from bowerbird.library.bookmarks.writing.trash_batch import TrashBatches
+from bowerbird.library.bookmarks.writing.trash_batch import ReadingAhead, TrashBatches
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import (
     FLAG_ACTIONS,

@@ -6,10 +6,7 @@ from typing import Final, NamedTuple
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from bowerbird.library.bookmarks.writing.bookmark_row import (
-    draft_of,
-    searchable_texts,
-)
+from bowerbird.library.bookmarks.writing.bookmark_row import draft_of, searchable_texts
 from bowerbird.library.bookmarks.writing.upsert import Write
 from bowerbird.library.bookmarks.writing.upsert_batch import differs
 from bowerbird.library.imports import merging

@@ -36,7 +36,7 @@ from bowerbird.storage import private_files
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.files.files import Files
 from bowerbird.storage.files.uploads import UploadFolders
-from bowerbird.storage.ingest.kept_pages import FileImportStore
+from bowerbird.storage.ingest.runs import FileImportStore
 from bowerbird.storage.libraries import INGEST_FILES, DailyUseStore
 
 _AT_ONCE: Final = 2

@@ -23,8 +23,7 @@ from bowerbird.requests import limits
 from bowerbird.sources.x.pages import Folder
 from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.ingest.kept_pages import KeptPageStore
-from bowerbird.storage.ingest.runs import IngestRunStore
+from bowerbird.storage.ingest.runs import IngestRunStore, KeptPageStore
 from bowerbird.storage.ingest.source_posts import SourcePostStore
 
 _LEVEL: Final = 6

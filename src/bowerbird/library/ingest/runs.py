@@ -23,8 +23,7 @@ from bowerbird.requests import limits
 from bowerbird.requests.ingest import FinishRequest, NewRun
 from bowerbird.storage.accounts.credentials import DeviceStore
 from bowerbird.storage.database import Database, Reader, Transaction
-from bowerbird.storage.ingest.kept_pages import RETENTION_DAYS, KeptPageStore
-from bowerbird.storage.ingest.runs import IngestRunStore
+from bowerbird.storage.ingest.runs import RETENTION_DAYS, IngestRunStore, KeptPageStore
 from bowerbird.storage.libraries import INGEST_PAGES, INGEST_RUNS, DailyUseStore
 
 USE_NOTED_EVERY: Final = 60 * MICROSECONDS

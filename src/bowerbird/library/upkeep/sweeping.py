@@ -36,13 +36,13 @@ from bowerbird.storage.events import EventStore
 from bowerbird.storage.idempotency import RETENTION_HOURS, IdempotencyStore
 from bowerbird.storage.imports.changes import ChangeStore
 from bowerbird.storage.imports.runs import RunStore
-from bowerbird.storage.ingest.kept_pages import (
+from bowerbird.storage.ingest.runs import (
     KEPT_PAGE_DAYS,
     RETENTION_DAYS,
     FileImportStore,
+    IngestRunStore,
     KeptPageStore,
 )
-from bowerbird.storage.ingest.runs import IngestRunStore
 from bowerbird.storage.sign_in.one_time_links import OneTimeLinkStore, SpentAttemptStore
 from bowerbird.storage.sign_in.sessions import Alive, SessionStore
 from bowerbird.storage.sweeping import Due, Expiry, SweepStore
