@@ -228,7 +228,7 @@ def _routes(services: Services, answers: AnswerCache) -> list[ApiRoute]:
         *facet_routes.routes(services.facets, services.bookmarks, answers),
         *bookmark_routes.write_routes(services.flags, services.trash, writes, changing),
         *highlight_routes.write_routes(services.highlights, services.flags, writes),
-        *suggestion_routes.write_routes(services.suggestions, writes),
+        *suggestion_routes.write_routes(services.suggestions, services.new_labels, writes),
         *saving_routes.routes(services.saving, services.links, writes),
         *label_routes.routes(services.labels, answers),
         *suggestion_routes.routes(services.suggestions, services.bookmarks, answers),

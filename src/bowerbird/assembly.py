@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Concatenate, ParamSpec, TypeVar
 
 from bowerbird.clock import Clock
+from bowerbird.introductions import Introductions
 from bowerbird.library.access import turns
 from bowerbird.library.access.call_allowance import CallCounter
 from bowerbird.library.accounts.account_state import AccountState
@@ -33,6 +34,7 @@ from bowerbird.library.ingest.kept_pages import KeptPages
 from bowerbird.library.ingest.rates import Rates
 from bowerbird.library.labels.import_labels import ImportLabels
 from bowerbird.library.labels.labels import Labels
+from bowerbird.library.labels.new_labels import NewLabels
 from bowerbird.library.labels.suggestions import LabelSuggestions
 from bowerbird.library.links.reading import LinkReading
 from bowerbird.library.media.kept import KeptImages
@@ -97,6 +99,7 @@ class Services:
         self.facets = FacetCounts(database, self.bookmarks, meaning)
         self.labels = Labels(database, clock)
         self.suggestions = LabelSuggestions(database, meaning)
+        self.new_labels = NewLabels(database, Introductions(settings), clock)
         self.views = Views(database, self.bookmarks, clock)
         self.bulk = bulk_requests(database, clock, self.views, meaning, wake_worker)
         self.rules = Rules(database, clock)

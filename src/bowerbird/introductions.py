@@ -1,4 +1,4 @@
-"""Asks a language model for the introduction of a digest, if the operator has configured one.
+"""Asks a language model, if the operator has configured one: for introductions and new labels.
 
 The model receives the posts as JSON data and has no tools, and its reply is used as plain text of
 limited length. A malicious post can therefore cause an odd sentence at worst. If anything fails,
@@ -54,28 +54,32 @@ class Introductions:
 
     async def write(self, data: dict[str, Any]) -> str | None:
         """A few sentences about the data, or None if the model is not configured or failed."""
+        text = await self.ask(_INSTRUCTION, data)
+        return None if text is None else _shorten(text)
+
+    async def ask(self, instruction: str, data: dict[str, Any]) -> str | None:
+        """The reply about the data, or None if the model is not configured or failed."""
         if not self.is_ready:
             return None
         import httpx2  # noqa: PLC0415 - slow to import, and most installations do not use it
 
         try:
-            response = await self._request(data)
-            text = msgspec.json.decode(response, type=_Completion).choices[0].message.content
+            response = await self._request(instruction, data)
+            return msgspec.json.decode(response, type=_Completion).choices[0].message.content
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError, UnicodeError) as error:
             self._log.warning("introduction_failed", reason=type(error).__name__)
             return None
         except (msgspec.MsgspecError, IndexError, ValueError, _UnusableResponseError) as error:
             self._log.warning("introduction_failed", reason=str(error)[:200])
             return None
-        return _shorten(text)
 
-    async def _request(self, data: dict[str, Any]) -> bytes:
-        import httpx2  # noqa: PLC0415 - see `write`
+    async def _request(self, instruction: str, data: dict[str, Any]) -> bytes:
+        import httpx2  # noqa: PLC0415 - see `ask`
 
         body = {
             "model": self._model,
             "messages": [
-                {"role": "system", "content": _INSTRUCTION},
+                {"role": "system", "content": instruction},
                 {"role": "user", "content": msgspec.json.encode(data).decode()},
             ],
             "max_tokens": 300,

@@ -60,6 +60,7 @@ ASKED: Final[dict[tuple[str, str], list[tuple[str, Any]]]] = {
     ("get", "/v1/bookmarks/{post_id}/similar"): [("", None), ("?limit=5", None)],
     ("get", "/v1/bookmarks/{post_id}/suggested_labels"): [("", None)],
     ("delete", "/v1/bookmarks/{post_id}/suggested_labels/{label_id}"): [("", None)],
+    ("post", "/v1/bookmarks/{post_id}/new_labels"): [("", None)],
     ("get", "/v1/imports/{run_id}/suggested_labels"): [("", None)],
     ("post", "/v1/imports/{run_id}/suggested_labels/apply"): [("", {})],
     ("patch", "/v1/bookmarks/{post_id}"): [

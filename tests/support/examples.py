@@ -114,6 +114,7 @@ STEPS: Final[list[tuple[str, str, Any]]] = [
     ("addLabel", "/v1/labels/add", {"tweet_ids": [FIRST, "1"], "label_name": "Birds"}),
     ("listSuggestedLabels", f"/v1/bookmarks/{SECOND}/suggested_labels", None),
     ("refuseSuggestedLabel", f"/v1/bookmarks/{SECOND}/suggested_labels/1", None),
+    ("proposeNewLabels", f"/v1/bookmarks/{SECOND}/new_labels", None),
     ("listLabels", "/v1/labels", None),
     ("getLabel", "/v1/labels/1", None),
     ("getBookmark", f"/v1/bookmarks/{FIRST}", None),

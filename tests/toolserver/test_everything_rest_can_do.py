@@ -71,6 +71,8 @@ TOOL_OF = {
     "getRule": "list_rules",
     "createRule": "create_rule",
     "listRules": "list_rules",
+    # An agent is a language model itself.
+    "proposeNewLabels": "add_label",
     # 100 posts in a call each.
     "listImportLabels": "suggest_labels",
     "applyImportLabels": "batch_label",

@@ -7,6 +7,7 @@ import msgspec
 from bowerbird.errors import Code
 from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.labels.new_labels import NewLabel, NewLabels
 from bowerbird.library.labels.suggestions import LabelSuggestions, RefusedLabel, SuggestedLabel
 from bowerbird.storage.database import Transaction
 from bowerbird.wire.responses import envelope
@@ -26,6 +27,16 @@ SUGGEST: Final = Operation(
     meta=QueryMeta,
     refusals=(Code.NOT_FOUND, Code.SUBSCRIPTION_REQUIRED),
 )
+NEW: Final = Operation(
+    method="POST",
+    path="/v1/bookmarks/{post_id}/new_labels",
+    name="proposeNewLabels",
+    summary="Ask the language model of the service for up to three labels that you do not have "
+    "yet; none if there is no model.",
+    data=NewLabel,
+    is_many=True,
+    refusals=(Code.NOT_FOUND, Code.SUBSCRIPTION_REQUIRED),
+)
 REFUSE: Final = Operation(
     method="DELETE",
     path="/v1/bookmarks/{post_id}/suggested_labels/{label_id}",
@@ -34,7 +45,7 @@ REFUSE: Final = Operation(
     data=RefusedLabel,
     refusals=(Code.NOT_FOUND, Code.SUBSCRIPTION_REQUIRED),
 )
-OPERATIONS: Final = (SUGGEST, REFUSE)
+OPERATIONS: Final = (SUGGEST, REFUSE, NEW)
 
 
 def routes(
@@ -55,9 +66,23 @@ def routes(
     return [SUGGEST.served_by(suggest_labels)]
 
 
-def write_routes(suggestions: LabelSuggestions, writes: Writes) -> list[ApiRoute]:
+def write_routes(
+    suggestions: LabelSuggestions, new_labels: NewLabels, writes: Writes
+) -> list[ApiRoute]:
+    async def propose(call: Call) -> Reply:
+        found: list[NewLabel] = []
+
+        async def prepare(call: Call) -> None:
+            names = await new_labels.of_post(call.account, call.path_params["post_id"])
+            found.extend(map(NewLabel, names))
+
+        async def effect(_: Transaction, __: Call) -> Reply:
+            return done(found)
+
+        return await writes.handler(effect, prepare)(call)
+
     async def refuse(transaction: Transaction, call: Call) -> Reply:
         post_id, label_id = call.path_params["post_id"], call.path_params["label_id"]
         return done(await suggestions.refuse(transaction, call.account, post_id, label_id))
 
-    return [REFUSE.served_by(writes.handler(refuse))]
+    return [REFUSE.served_by(writes.handler(refuse)), NEW.served_by(propose)]

@@ -258,8 +258,9 @@ class Table:
     intro_url: str = setting(
         "",
         "Base URL of an OpenAI-compatible chat service that writes introductions to digests, such "
-        "as `https://api.example.com/v1`. It receives the authors, titles and texts of the posts "
-        "shown. If empty, digests have no introduction.",
+        "as `https://api.example.com/v1`, and proposes new labels for a post if it is asked. It "
+        "receives the authors, titles and texts of these posts, and names of labels. If empty, "
+        "there are neither.",
     )
     intro_key: str = setting("", "API key of the service that writes introductions.", secret=True)
     intro_model: str = setting(
