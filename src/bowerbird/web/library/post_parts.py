@@ -20,6 +20,7 @@ from bowerbird.model.links import PostContent  # noqa: TC001 - as the other mode
 from bowerbird.model.media import KnownImage, avatar_url, image_url, kept_video, shown_urls, url_key
 from bowerbird.web import templating
 from bowerbird.web.library.addresses import everything, of_post
+from bowerbird.web.library.pictures import MOVING, arranged, badge, is_picture, picture
 from bowerbird.web.library.texts import (
     LinkedTexts,
     Passages,
@@ -30,6 +31,7 @@ from bowerbird.web.library.texts import (
     marked,
     metrics,
     site_name,
+    text_of,
     web_url,
 )
 from bowerbird.web.visits.formats import Dates
@@ -38,9 +40,7 @@ Values = dict[str, Any]
 
 # What the line of a picture that is not shown says, by why the last attempt failed.
 _FAILED: Final = {"gone": "gone", "refused": "refused by its site"}
-_LISTED_PICTURES: Final = 4
 ANIMATED: Final = "image/gif"
-_MOVING: Final = {"video": "Video", "gif": "Animation", "animated_gif": "Animation"}
 _LIST_CHARACTERS: Final = 700
 _UNKNOWN: Final = "Unknown"
 _SAVED: Final = "saved"
@@ -48,7 +48,6 @@ _LISTED_QUOTE: Final = 2_000
 # X has longer texts nowhere. The JSON on the page has the rest.
 PAGE_CHARACTERS: Final = 100_000
 _WORDS_PER_MINUTE: Final = 220
-_LONGEST_MS: Final = 1_000_000_000
 
 
 def bookmarks_in(body: bytes) -> list[Values]:
@@ -108,8 +107,8 @@ class PostParts:
         """
         details = _dict(bookmark, "tweet_details")
         hit = _dict(bookmark, "highlight") if is_searched else {}
-        place, snippet = _text(hit, "field"), marked(hit.get("html"))
-        article, text = _dict(details, "article"), _text(details, "text")
+        place, snippet = text_of(hit, "field"), marked(hit.get("html"))
+        article, text = _dict(details, "article"), text_of(details, "text")
         if article:
             shown_article = self._article(article, snippet if "article." in place else None)
             text = "" if text == web_url(text) else text
@@ -119,7 +118,7 @@ class PostParts:
         return {
             **self._post(bookmark, details),
             "original": web_url(details.get("link")),
-            "text": self._listed_text(text, snippet if place == "text" else None),
+            "text": self._listedtext_of(text, snippet if place == "text" else None),
             "words": len(text.split()) if is_long else 0,
             "article": shown_article,
             "quote": self._quote(details, snippet if place == "quoted_tweet.text" else None),
@@ -130,16 +129,16 @@ class PostParts:
     def in_line(self, bookmark: Values, date_field: str, *, is_searched: bool = False) -> Values:
         """A post as the compact list shows it."""
         details = _dict(bookmark, "tweet_details")
-        text = _text(_dict(details, "article"), "title") or _text(details, "text")
+        text = text_of(_dict(details, "article"), "title") or text_of(details, "text")
         hit = _dict(bookmark, "highlight") if is_searched else {}
-        is_of_author = _text(hit, "field").startswith("author")
+        is_of_author = text_of(hit, "field").startswith("author")
         snippet = None if is_of_author else marked(hit.get("html"))
-        link, content = _bare_link(details), self.links.get(_text(bookmark, "post_id"))
+        link, content = _bare_link(details), self.links.get(text_of(bookmark, "post_id"))
         return {
             **self._head(bookmark, details),
             "original": web_url(details.get("link")),
             "line": snippet
-            or _line(text or _text(_dict(details, "article"), "preview_text"))
+            or _line(text or text_of(_dict(details, "article"), "preview_text"))
             or _address(link) + link_sign(content),
             **self._both_dates(bookmark, details, date_field, has_headings=False),
             "kind": _kind(details) or (("link", "Link") if link else None),
@@ -164,39 +163,39 @@ class PostParts:
             "front": shown[0] if shown else None,
             # Its place in the cell is kept.
             "coming": next((each for each in absent if each["key"] and self.awaits_images), None),
-            "badge": _badge(line["kind"], pictures, cards),
+            "badge": badge(line["kind"], pictures, cards),
         }
 
     def on_page(self, bookmark: Values, *, is_part: bool = False) -> Values:
         """A post as its own page shows it. A part of a thread has neither article nor note."""
         self._is_listed = False
         details = _dict(bookmark, "tweet_details")
-        article, text = _dict(details, "article"), _text(details, "text")
-        body = _text(article, "plain_text") or _text(article, "preview_text")
+        article, text = _dict(details, "article"), text_of(details, "text")
+        body = text_of(article, "plain_text") or text_of(article, "preview_text")
         if article and text == web_url(text):
             text = ""
         text, body = text[:PAGE_CHARACTERS], "" if is_part else body[:PAGE_CHARACTERS]
-        passages, note = Passages(bookmark), "" if is_part else _text(bookmark, "note")
+        passages, note = Passages(bookmark), "" if is_part else text_of(bookmark, "note")
         return {
             **self._post(bookmark, details),
             "text": passages.marked(self._texts, text),
-            "line": _line(_text(article, "title") or text) or _address(_bare_link(details)),
+            "line": _line(text_of(article, "title") or text) or _address(_bare_link(details)),
             "article": self._article(article, None) if article else None,
             "paragraphs": passages.paragraphs(self._texts, body),
             "highlights": passages.listed(self._dates),
             "quote": self._quote(details, None, PAGE_CHARACTERS),
             "posted": self._dates.of(_posted(bookmark, details)),
-            "saved": self._dates.of(_text(bookmark, "bookmarked_at")),
+            "saved": self._dates.of(text_of(bookmark, "bookmarked_at")),
             "saved_verb": _saved_verb(bookmark),
             "original": web_url(details.get("link")),
-            "source": _text(bookmark, "source") or "x",
+            "source": text_of(bookmark, "source") or "x",
             "note": note,
             "note_markup": note_markup(note) if note else "",
             "metrics": metrics(_dict(_dict(details, "meta"), "non_real_time_engagement_metrics")),
             "words": len(text.split()) + len(body.split()),
-            "gone": self._dates.of(_text(bookmark, "gone_at")),
-            "gone_reason": _text(bookmark, "gone_reason"),
-            "removed": self._dates.of(_text(bookmark, "removed_at")),
+            "gone": self._dates.of(text_of(bookmark, "gone_at")),
+            "gone_reason": text_of(bookmark, "gone_reason"),
+            "removed": self._dates.of(text_of(bookmark, "removed_at")),
             "is_archived": bookmark.get("is_archived") is True,
         }
 
@@ -206,7 +205,7 @@ class PostParts:
             **self.in_line(bookmark, "bookmarked_at"),
             "posted": self._dates.of(_posted(bookmark, _dict(bookmark, "tweet_details"))),
             "highlights": Passages(bookmark).listed(self._dates),
-            "note": _text(bookmark, "note"),
+            "note": text_of(bookmark, "note"),
         }
 
     def of_thread(
@@ -223,7 +222,7 @@ class PostParts:
         dates = self._both_dates(lead, details, date_field, has_headings=has_headings)
         if date_field != "posted_at":
             del dates["posted"], dates["posted_words"]
-        texts = [_text(_dict(each, "tweet_details"), "text") for each in others]
+        texts = [text_of(_dict(each, "tweet_details"), "text") for each in others]
         return {
             **dates,
             "is_read": thread.is_read,
@@ -241,9 +240,11 @@ class PostParts:
         """A post as one line of another post's page."""
         details = _dict(bookmark, "tweet_details")
         article = _dict(details, "article")
-        text = _text(article, "title") or _text(details, "text") or _address(_bare_link(details))
+        text = (
+            text_of(article, "title") or text_of(details, "text") or _address(_bare_link(details))
+        )
         return {
-            "url": self._base_path + of_post(_text(bookmark, "post_id")),
+            "url": self._base_path + of_post(text_of(bookmark, "post_id")),
             "text": text[:_LIST_CHARACTERS],
             "language": language_of(text),
             "name": _name(bookmark) or _UNKNOWN,
@@ -255,7 +256,7 @@ class PostParts:
     ) -> Values:
         """When it was posted and saved, and the heading that the post belongs to."""
         posted = self._dates.of(_posted(bookmark, details))
-        saved, verb = self._dates.of(_text(bookmark, "bookmarked_at")), _saved_verb(bookmark)
+        saved, verb = self._dates.of(text_of(bookmark, "bookmarked_at")), _saved_verb(bookmark)
         by_saving = date_field == "bookmarked_at"
         ordered = saved if by_saving else posted if date_field else None
         # The time of an import says nothing about the post.
@@ -273,9 +274,9 @@ class PostParts:
 
     def _bare_card(self, bookmark: Values, url: str) -> Values:
         """A post of which only the link is known, and whether its text is on its way."""
-        saved = self._dates.of(_text(bookmark, "bookmarked_at"))
+        saved = self._dates.of(text_of(bookmark, "bookmarked_at"))
         when = f"{_saved_verb(bookmark).capitalize()} {saved.text}" if saved else "Saved"
-        content = self.links.get(_text(bookmark, "post_id"))
+        content = self.links.get(text_of(bookmark, "post_id"))
         return {
             "url": url,
             "domain": host_of(url),
@@ -286,8 +287,8 @@ class PostParts:
 
     def _head(self, bookmark: Values, details: Values) -> Values:
         """The values that every form of a post has."""
-        post_id, text = _text(bookmark, "post_id"), _text(details, "text")
-        handle, name = _text(bookmark, "author_username"), _name(bookmark)
+        post_id, text = text_of(bookmark, "post_id"), text_of(details, "text")
+        handle, name = text_of(bookmark, "author_username"), _name(bookmark)
         site = host_of(web_url(details.get("link")))
         names = [name for name in _list(bookmark, "tags") if isinstance(name, str)]
         star = next((name for name in names if name_key(name) == self._star_key), "")
@@ -296,11 +297,11 @@ class PostParts:
             # See of_thread.
             "thread": None,
             "url": self._base_path + of_post(post_id),
-            "name": name or site_name(_text(bookmark, "source"), site) or _UNKNOWN,
+            "name": name or site_name(text_of(bookmark, "source"), site) or _UNKNOWN,
             # Not twice.
             "handle": "" if name == f"@{handle}" else handle,
             "author_url": self._author_url(handle),
-            "language": language_of(text or _text(_dict(details, "article"), "title")),
+            "language": language_of(text or text_of(_dict(details, "article"), "title")),
             "is_read": bookmark.get("is_read") is True,
             "is_archived": bookmark.get("is_archived") is True,
             "labels": [
@@ -322,7 +323,7 @@ class PostParts:
             **head,
             "initials": _initials(head["name"]),
             "face": self._kept_file(avatar_url(bookmark)),
-            "colour": _colour(_text(bookmark, "author_username")),
+            "colour": _colour(text_of(bookmark, "author_username")),
             "pictures": self._pictures(attached, details.get("link")),
             "polls": [self._poll(each) for each in attached if each.get("type") == "poll"],
             "cards": [
@@ -337,7 +338,7 @@ class PostParts:
 
     def _pictures(self, attached: Sequence[Values], post_url: object) -> Values | None:
         """The pictures of a post: those with an image here, and the lines of the others."""
-        opened = [media.watchable(each, post_url) for each in attached if _is_picture(each)]
+        opened = [media.watchable(each, post_url) for each in attached if is_picture(each)]
         found = [self._picture(each) for each in opened]
         return arranged(found) if found else None
 
@@ -381,12 +382,12 @@ class PostParts:
             return ""
         return self._base_path + everything(**{self.by_author: f"@{handle}"})
 
-    def _listed_text(self, text: str, snippet: Markup | None) -> Markup:
+    def _listedtext_of(self, text: str, snippet: Markup | None) -> Markup:
         return snippet if snippet is not None else self._texts.preview(text[:_LIST_CHARACTERS])
 
     def _article(self, article: Values, snippet: Markup | None) -> Values:
-        title, body = _text(article, "title"), _text(article, "plain_text")
-        preview = _text(article, "preview_text") or body
+        title, body = text_of(article, "title"), text_of(article, "plain_text")
+        preview = text_of(article, "preview_text") or body
         words, cover = len(body.split()), article.get("cover_image")
         return {
             "title": title,
@@ -403,9 +404,9 @@ class PostParts:
         quoted = _dict(details, "quoted_tweet")
         if not quoted:
             return None
-        text, link = _text(quoted, "text"), web_url(quoted.get("link"))
+        text, link = text_of(quoted, "text"), web_url(quoted.get("link"))
         article = _dict(quoted, "article")
-        handle = _text(quoted, "author_username")
+        handle = text_of(quoted, "author_username")
         attached = [each for each in _list(quoted, "attachments") if isinstance(each, dict)]
         return {
             "is_gone": quoted.get("unavailable") is True and not text,
@@ -416,9 +417,10 @@ class PostParts:
             "initials": _initials(_name(quoted)),
             "face": self._kept_file(avatar_url(quoted)),
             "colour": _colour(handle),
-            "date": self._dates.of(_text(quoted, "posted_at")),
-            "title": _text(article, "title"),
-            "text": snippet or self._texts.preview((text or _text(article, "preview_text"))[:most]),
+            "date": self._dates.of(text_of(quoted, "posted_at")),
+            "title": text_of(article, "title"),
+            "text": snippet
+            or self._texts.preview((text or text_of(article, "preview_text"))[:most]),
             "language": language_of(text),
             "pictures": self._pictures(attached, link),
         }
@@ -426,7 +428,7 @@ class PostParts:
     def _poll(self, poll: Values) -> Values:
         return {
             "choices": [shown for each in _list(poll, "choices") if (shown := _choice(each))],
-            "ends": self._dates.of(_text(poll, "ends_at")),
+            "ends": self._dates.of(text_of(poll, "ends_at")),
         }
 
 
@@ -436,58 +438,13 @@ def note_markup(note: str) -> Markup:
     return markdown.rendered(note)
 
 
-def picture(attachment: Values) -> Values:
-    """An image, video or animation, as it is described and linked."""
-    kind = _MOVING.get(_text(attachment, "type"), "Image")
-    return {
-        "kind": kind,
-        "icon": "image" if kind == "Image" else "play",
-        "alt": _text(attachment, "alt_text"),
-        "url": web_url(attachment.get("url")),
-        "length": _length(attachment.get("duration_ms")),
-        # Whether `url` is the file of a video that is kept here.
-        "is_kept": False,
-        "src": "",
-        "words": "",
-        "is_waiting": False,
-        # A page asks by it whether the image has arrived.
-        "key": "",
-    }
-
-
-def arranged(pictures: Sequence[Values]) -> Values:
-    """What pictures.html takes. `more`: how many a list does not show."""
-    shown = [each for each in pictures if each["src"]]
-    is_tall = len(shown) == 1 and shown[0]["height"] > shown[0]["width"]
-    return {
-        "shown": shown,
-        "look": f"m{min(len(shown), _LISTED_PICTURES)}{' tall' if is_tall else ''}",
-        "listed": _LISTED_PICTURES,
-        "more": max(len(shown) - _LISTED_PICTURES, 0),
-        "absent": [each for each in pictures if not each["src"]],
-    }
-
-
-def _badge(
-    kind: tuple[str, str] | None, pictures: Sequence[Values], cards: Sequence[Values]
-) -> str:
-    """What a picture of the grid does not show: length, number, or where it leads."""
-    if pictures and pictures[0]["icon"] == "play":
-        return "GIF" if pictures[0]["kind"] == "Animation" else str(pictures[0]["length"])
-    if kind and kind[0] in ("article", "thread"):
-        return kind[1]
-    if len(pictures) > 1:
-        return f"{len(pictures)} images"
-    return "" if pictures or not cards else str(cards[0]["domain"])
-
-
 def card(link: Values) -> Values:
     url = web_url(link.get("url"))
     return {
         "url": url,
-        "domain": _text(link, "domain") or host_of(url),
-        "title": _text(link, "title") or url,
-        "description": _text(link, "description")[:_LIST_CHARACTERS],
+        "domain": text_of(link, "domain") or host_of(url),
+        "title": text_of(link, "title") or url,
+        "description": text_of(link, "description")[:_LIST_CHARACTERS],
     }
 
 
@@ -502,14 +459,14 @@ def label(name: str, colour: str | None = None) -> Mapping[str, str]:
 
 def _name(post: Values) -> str:
     """The name of the author as far as it is known, or ""."""
-    handle = _text(post, "author_username")
-    return _text(_dict(post, "author_details"), "name") or (handle and f"@{handle}")
+    handle = text_of(post, "author_username")
+    return text_of(_dict(post, "author_details"), "name") or (handle and f"@{handle}")
 
 
 def _saved_verb(bookmark: Values) -> str:
     """What happened at `bookmarked_at`, which is the time of the import if no source gave one."""
-    imported_at = _text(bookmark, "imported_at")
-    return "imported" if _text(bookmark, "bookmarked_at") == f"{imported_at}+00:00" else _SAVED
+    imported_at = text_of(bookmark, "imported_at")
+    return "imported" if text_of(bookmark, "bookmarked_at") == f"{imported_at}+00:00" else _SAVED
 
 
 def _bare_link(details: Values) -> str:
@@ -524,10 +481,10 @@ def _address(url: str) -> str:
 
 def _posted(bookmark: Values, details: Values) -> str:
     """When it was posted; "" if that is only the time at which it was saved."""
-    posted_at, post_id = _text(details, "posted_at"), _text(bookmark, "post_id")
-    if posted_at != _text(bookmark, "bookmarked_at"):
+    posted_at, post_id = text_of(details, "posted_at"), text_of(bookmark, "post_id")
+    if posted_at != text_of(bookmark, "bookmarked_at"):
         return posted_at
-    source, source_id = _text(bookmark, "source"), _text(bookmark, "source_id")
+    source, source_id = text_of(bookmark, "source"), text_of(bookmark, "source_id")
     post = Post(post_id=post_id, tweet_details=PostDetails(), source=source, source_id=source_id)
     return posted_at if post_id.isdecimal() and time_in_id(post) else ""
 
@@ -540,21 +497,14 @@ def _kind(details: Values) -> tuple[str, str] | None:
     if meta.get("tweet_is_thread") is True or meta.get("is_sub_tweet_of_thread") is True:
         return "thread", "Thread"
     for each in _list(details, "attachments"):
-        kind = _text(each, "type") if isinstance(each, dict) else ""
+        kind = text_of(each, "type") if isinstance(each, dict) else ""
         if kind in ("poll", "link"):
             return kind, kind.capitalize()
-        if kind in _MOVING:
-            return "play", _MOVING[kind]
+        if kind in MOVING:
+            return "play", MOVING[kind]
         if kind in ("image", "photo"):
             return "image", "Image"
     return None
-
-
-def _length(milliseconds: object) -> str:
-    if not isinstance(milliseconds, int | float) or not 0 < milliseconds < _LONGEST_MS:
-        return ""
-    minutes, seconds = divmod(round(milliseconds / 1000), 60)
-    return f"{minutes}:{seconds:02}"
 
 
 def _choice(choice: object) -> str:
@@ -562,10 +512,6 @@ def _choice(choice: object) -> str:
     if isinstance(choice, dict):
         choice = next((choice[key] for key in ("label", "text", "title") if key in choice), "")
     return choice if isinstance(choice, str) else ""
-
-
-def _is_picture(attachment: Values) -> bool:
-    return attachment.get("type") in ("image", "photo", *_MOVING)
 
 
 def _line(text: str) -> str:
@@ -580,11 +526,6 @@ def _initials(name: str) -> str:
 def _colour(key: str) -> str:
     """A colour that depends only on the name."""
     return COLORS[zlib.crc32(key.encode("utf-8", "replace")) % len(COLORS)]
-
-
-def _text(values: Values, name: str) -> str:
-    value = values.get(name)
-    return value if isinstance(value, str) else ""
 
 
 def _dict(values: Values, name: str) -> Values:

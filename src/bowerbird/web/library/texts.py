@@ -1,7 +1,7 @@
 """Turns the text of others into safe markup: escaped first, then links and highlights."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote, urlsplit
@@ -306,3 +306,9 @@ def metrics(counts: dict[str, Any]) -> list[str]:
     found = ((counts.get(name), one, many) for name, one, many in _METRICS)
     numbers = ((n, one, many) for n, one, many in found if type(n) is int and n > 0)
     return [f"{n:,} {one if n == 1 else many}" for n, one, many in numbers]
+
+
+def text_of(values: Mapping[str, Any], name: str) -> str:
+    """A field of a stored post that should be a text, or ""."""
+    value = values.get(name)
+    return value if isinstance(value, str) else ""
