@@ -81,9 +81,10 @@ async def dump(member: Member) -> dict[str, list[tuple[Any, ...]]]:
 async def dump_before_updates(
     database: Database, account: Account
 ) -> dict[str, list[tuple[Any, ...]]]:
-    """Without the times of updates, the last column: where the clock runs, an undo has its own."""
+    """Without the times of updates: where the clock runs, an undo has its own."""
     rows = await dump_of(database, account)
-    rows["bookmark"] = sorted((row[:-1] for row in rows["bookmark"]), key=repr)
+    # The columns end with updated_at and picture_print, because later releases have added them.
+    rows["bookmark"] = sorted((row[:-2] + row[-1:] for row in rows["bookmark"]), key=repr)
     return rows
 
 
