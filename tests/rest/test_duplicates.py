@@ -183,6 +183,9 @@ async def test_one_of_each_group_stays_and_gets_the_labels_of_the_others(alice: 
     assert short(await groups(alice)) == {("link", "21", "22")}
     assert sorted(await library(alice)) == ["12", "21", "22", "31", "41"]
     assert await writing.labels(alice) == {"a": 1, "b": 1, "c": 1}
+    [change] = (await alice.get("/v1/bookmarks/changes")).json()["data"]
+    # The post that got labels stays.
+    assert change["summary"] == "Moved 3 posts to the trash."
     await follower.catch_up()
     events = [(event["type"], event.get("post_id")) for event in follower.seen]
     assert sorted(events) == [

@@ -62,7 +62,8 @@ def _done(row: BulkRow) -> str:
     if not _has_changed(row):
         return "Nothing changed: the posts were so already."
     # Not `format`: the name of a label may contain braces.
-    text = _DONE[row.action].replace("{posts}", _posts(row.changed))
+    # A post that gets the labels of its duplicates is changed, but was not one of the posts.
+    text = _DONE[row.action].replace("{posts}", _posts(min(row.changed, row.matched)))
     return text.replace("{label}", _isolated(row.label_name or ""))
 
 
