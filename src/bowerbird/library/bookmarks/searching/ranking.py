@@ -34,6 +34,9 @@ _CONSIDERED: Final = 5_000
 # How many posts have their words counted if there is only one word: 4 ms per thousand on SQLite.
 # With more words it is the length of a ranked list.
 _COUNTED: Final = 2_000
+# Each word takes time in each post, so of a long query the words of fewer posts are counted.
+_COUNTS: Final = 8_000
+_COUNTED_AT_LEAST: Final = 300
 # Longer lists of numbers are filtered by those of the whole library.
 _FEW_CHARACTERS: Final = 2_000
 
@@ -258,7 +261,9 @@ class Rankings:
         tokens = read.scores.tokens
         most = max(RANKED_MAX, _COUNTED // max(len(tokens), 1))
         found = await asyncio.to_thread(candidates.best_so_far, found, read.scores, most)
-        counted = await self._words.counted(account, tokens, found.numbers.tolist())
+        most = max(_COUNTED_AT_LEAST, _COUNTS // max(len(tokens), 1))
+        first = await asyncio.to_thread(candidates.best_so_far, found, read.scores, most)
+        counted = await self._words.counted(account, tokens, first.numbers.tolist())
         ordered = await asyncio.to_thread(
             candidates.ordered, found, read.scores, counted, RANKED_MAX
         )
