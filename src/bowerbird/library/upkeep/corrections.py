@@ -259,6 +259,10 @@ class SegmentMerging:
 Progress = Callable[[int, int], Awaitable[None]]
 
 
+# With pauses that double, these take over a minute.
+_RECOUNTS: Final = 12
+
+
 class Reindexing:
     def __init__(
         self,
@@ -298,8 +302,18 @@ class Reindexing:
             await asyncio.sleep(self._pause_s)
         # While nodes are replaced, one of release 0.5.0 or before does not know that a post with
         # words of this form is counted, and counts it again when it changes.
-        if has_old_posts and await self._counts.total(account) != account.total:
-            await WordCountChecks(self._database, fixes=True).account(account)
+        if has_old_posts:
+            await self._count_again(account)
+
+    async def _count_again(self, account: Account | None) -> None:
+        """Until the counts fit. A library that changes meanwhile is left in peace for longer."""
+        checks = WordCountChecks(self._database, fixes=True)
+        for attempt in range(_RECOUNTS):
+            if account is None or await self._counts.total(account) == account.total:
+                break
+            await checks.account(account)
+            await asyncio.sleep(self._pause_s * 2**attempt)
+            account = await self._accounts.by_id(account.account_id, month_of(self._clock()))
 
     async def _complete_counts(self, account_id: int) -> None:
         """Adds the changes that imports have left, each in a transaction of its own."""
