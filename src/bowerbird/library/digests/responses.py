@@ -73,6 +73,7 @@ class DigestHighlight(Struct, frozen=True):
     comment: str
     """Your comment on the passage; empty if there is none, or for a note."""
     post: DigestPost
+    """The post that it is about."""
 
 
 class MailResponse(Struct, frozen=True):

@@ -63,6 +63,7 @@ class SuggestedLabel(Struct, frozen=True):
 class RefusedLabel(Struct, frozen=True):
     post_id: str
     label_id: str
+    """Identifier of the label that was refused."""
     label_name: str
 
 
