@@ -75,8 +75,7 @@ class IngestOperation(Operation, frozen=True, kw_only=True):
 
 
 START_RUN: Final = IngestOperation(
-    method="POST",
-    path=f"{PREFIX}/runs",
+    route=f"POST {PREFIX}/runs",
     name="startRun",
     takes_key=True,
     summary="Start a run. The answer says where to stop, and which run can be continued.",
@@ -87,44 +86,37 @@ START_RUN: Final = IngestOperation(
     refusals=(Code.SOURCE_USER_MISMATCH,),
 )
 GET_RUN: Final = IngestOperation(
-    method="GET",
-    path=f"{PREFIX}/runs/{{run_id}}",
+    route=f"GET {PREFIX}/runs/{{run_id}}",
     name="getRun",
     summary="Get the state of a run.",
     data=RunStatus,
     is_tagged=False,
-    refusals=(Code.NOT_FOUND,),
 )
 SEND_PAGE: Final = IngestOperation(
-    method="POST",
-    path=f"{PREFIX}/runs/{{run_id}}/pages",
+    route=f"POST {PREFIX}/runs/{{run_id}}/pages",
     name="sendPage",
     takes_key=True,
     summary="Send one page of the list, as the source answered. A repeated page is answered again.",
     data=PageResult,
     body=PageRequest,
-    refusals=(Code.NOT_FOUND, Code.RUN_FINISHED),
+    refusals=(Code.RUN_FINISHED,),
 )
 FINISH_RUN: Final = IngestOperation(
-    method="POST",
-    path=f"{PREFIX}/runs/{{run_id}}/finish",
+    route=f"POST {PREFIX}/runs/{{run_id}}/finish",
     name="finishRun",
     summary="End a run. A full run to the end of the list finds posts that were removed from it.",
     data=FinishedRun,
     body=FinishRequest,
-    refusals=(Code.NOT_FOUND,),
 )
 SEND_EVENTS: Final = IngestOperation(
-    method="POST",
-    path=f"{PREFIX}/events",
+    route=f"POST {PREFIX}/events",
     name="sendEvents",
     summary="Tell that posts were saved or removed at the source. The last event of a post wins.",
     data=EventsResult,
     body=Event,
 )
 SEND_FILE: Final = IngestOperation(
-    method="POST",
-    path=f"{PREFIX}/files",
+    route=f"POST {PREFIX}/files",
     name="sendFile",
     summary="Import a file in any format that the import command reads. poll_url has the report.",
     data=FileResponse,
@@ -133,26 +125,22 @@ SEND_FILE: Final = IngestOperation(
     headers={"Location": True, "Retry-After": True},
 )
 GET_FILE: Final = IngestOperation(
-    method="GET",
-    path=f"{PREFIX}/files/{{job_id}}",
+    route=f"GET {PREFIX}/files/{{job_id}}",
     name="getFile",
     summary="Get the progress of a file, and the report about it.",
     data=FileResponse,
     headers={"Retry-After": False},
     is_tagged=False,
-    refusals=(Code.NOT_FOUND,),
 )
 STATUS: Final = IngestOperation(
-    method="GET",
-    path=f"{PREFIX}/status",
+    route=f"GET {PREFIX}/status",
     name="getStatus",
     summary="Get the last run, totals, and how much may still be sent today.",
     data=IngestStatus,
     is_tagged=False,
 )
 LIST_LABELS: Final = IngestOperation(
-    method="GET",
-    path=f"{PREFIX}/labels",
+    route=f"GET {PREFIX}/labels",
     name="listLabels",
     summary=f"Get the {limits.DEVICE_LABELS_MAX} most used labels, for suggestions.",
     data=SuggestedLabel,
@@ -160,8 +148,7 @@ LIST_LABELS: Final = IngestOperation(
     is_tagged=False,
 )
 SAVE: Final = IngestOperation(
-    method="POST",
-    path=f"{PREFIX}/bookmarks",
+    route=f"POST {PREFIX}/bookmarks",
     name="saveBookmarks",
     takes_key=True,
     summary=(

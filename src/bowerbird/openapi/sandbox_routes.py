@@ -53,7 +53,7 @@ def notices(of_api: Mapping[Route, list[Header]]) -> Mapping[Route, list[Header]
 def twin(operation: Operation) -> Operation:
     return msgspec.structs.replace(
         operation,
-        path=moved(operation.path),
+        route=f"{operation.method} {moved(operation.path)}",
         name=f"sandbox{operation.name[0].upper()}{operation.name[1:]}",
         refusals=(*operation.refusals, *SIMULATED.values()),
         is_sandbox=True,

@@ -10,8 +10,7 @@ from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 
 GET: Final = Operation(
-    method="GET",
-    path="/v1/account",
+    route="GET /v1/account",
     name="getAccount",
     summary="Get plan, limits, calls, counts and the state of the vector store. Free of charge.",
     data=AccountResponse,

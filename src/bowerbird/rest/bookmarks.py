@@ -49,8 +49,7 @@ from bowerbird.wire.writes import Writes, done, done_with
 _MAY_MOVE: Final = re.compile(rb"before|after|_from|_to|_since|_until|%", re.IGNORECASE)
 
 LIST: Final = Operation(
-    method="GET",
-    path="/v1/bookmarks",
+    route="GET /v1/bookmarks",
     name="listBookmarks",
     summary="List the account's bookmarks, page by page.",
     data=Bookmark,
@@ -60,8 +59,7 @@ LIST: Final = Operation(
     is_in_sandbox=True,
 )
 COUNT: Final = Operation(
-    method="GET",
-    path="/v1/bookmarks/count",
+    route="GET /v1/bookmarks/count",
     name="countBookmarks",
     summary="Count the bookmarks that match. Without parameters it only checks the key.",
     data=BookmarkCounts,
@@ -71,8 +69,7 @@ COUNT: Final = Operation(
     counts=bool,
 )
 UPDATE_MANY: Final = Operation(
-    method="POST",
-    path="/v1/bookmarks/update",
+    route="POST /v1/bookmarks/update",
     name="updateBookmarks",
     summary="Mark many bookmarks read or unread, archived or not: some, or all that match.",
     data=BookmarkState,
@@ -84,56 +81,47 @@ UPDATE_MANY: Final = Operation(
     refusals=bulk.MATCHING_REFUSALS,
 )
 GET: Final = Operation(
-    method="GET",
-    path="/v1/bookmarks/{post_id}",
+    route="GET /v1/bookmarks/{post_id}",
     name="getBookmark",
     summary="Get one bookmark.",
     data=Bookmark,
     meta=BookmarkMeta,
-    refusals=(Code.NOT_FOUND,),
     is_in_sandbox=True,
     is_conditional=True,
 )
 SIMILAR: Final = Operation(
-    method="GET",
-    path="/v1/bookmarks/{post_id}/similar",
+    route="GET /v1/bookmarks/{post_id}/similar",
     name="listSimilarBookmarks",
     summary="List the bookmarks nearest to one by meaning.",
     data=Bookmark,
     is_many=True,
     meta=ListMeta,
     query=SimilarQuery,
-    refusals=(Code.NOT_FOUND, Code.VECTOR_SEARCH_NOT_ALLOWED),
+    refusals=(Code.VECTOR_SEARCH_NOT_ALLOWED,),
 )
 UPDATE: Final = Operation(
-    method="PATCH",
-    path="/v1/bookmarks/{post_id}",
+    route="PATCH /v1/bookmarks/{post_id}",
     name="updateBookmark",
     summary="Mark one bookmark read or unread, archived or not, or change its note.",
     data=Bookmark,
     meta=UndoMeta,
     body=UpdateRequest,
     is_conditional=True,
-    refusals=(Code.NOT_FOUND,),
 )
 DELETE: Final = Operation(
-    method="DELETE",
-    path="/v1/bookmarks/{post_id}",
+    route="DELETE /v1/bookmarks/{post_id}",
     name="deleteBookmark",
     summary="Move a bookmark to the trash. It can be restored for 30 days.",
     data=Deleted,
     meta=UndoMeta,
     is_conditional=True,
-    refusals=(Code.NOT_FOUND,),
 )
 RESTORE: Final = Operation(
-    method="POST",
-    path="/v1/bookmarks/{post_id}/restore",
+    route="POST /v1/bookmarks/{post_id}/restore",
     name="restoreBookmark",
     summary="Restore a deleted bookmark.",
     data=Bookmark,
     meta=UndoMeta,
-    refusals=(Code.NOT_FOUND,),
 )
 OPERATIONS: Final = (LIST, COUNT, UPDATE_MANY, GET, SIMILAR, UPDATE, DELETE, RESTORE)
 

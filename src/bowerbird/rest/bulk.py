@@ -28,8 +28,7 @@ _RETRY_AFTER: Final = (b"retry-after", b"1")
 _PATH: Final = "/v1/bookmarks/changes"
 
 CREATE: Final = Operation(
-    method="POST",
-    path=_PATH,
+    route=f"POST {_PATH}",
     name="changeBookmarks",
     summary="Change every bookmark that matches. Can be undone as a whole for an hour.",
     data=BulkChange,
@@ -44,8 +43,7 @@ CREATE: Final = Operation(
     ),
 )
 LIST: Final = Operation(
-    method="GET",
-    path=_PATH,
+    route=f"GET {_PATH}",
     name="listChanges",
     summary="List the changes of the last hour, latest first, with who made them.",
     data=RecentChange,
@@ -57,8 +55,7 @@ LIST: Final = Operation(
     counts=lambda _: False,
 )
 GET: Final = Operation(
-    method="GET",
-    path=f"{_PATH}/{{change_id}}",
+    route=f"GET {_PATH}/{{change_id}}",
     name="getChange",
     summary="Get the progress of a change of many bookmarks.",
     data=BulkChange,
@@ -66,21 +63,17 @@ GET: Final = Operation(
     headers={"Retry-After": False},
     is_tagged=False,
     counts=lambda _: False,
-    refusals=(Code.NOT_FOUND,),
 )
 UNDO: Final = Operation(
-    method="POST",
-    path=f"{_PATH}/{{change_id}}/undo",
+    route=f"POST {_PATH}/{{change_id}}/undo",
     name="undoChange",
     summary="Undo a change of many bookmarks within an hour. What was changed since stays.",
     data=BulkChange,
     statuses=(200, _ACCEPTED),
     headers={"Location": False, "Retry-After": False},
-    refusals=(Code.NOT_FOUND,),
 )
 DELETE: Final = Operation(
-    method="POST",
-    path="/v1/bookmarks/delete",
+    route="POST /v1/bookmarks/delete",
     name="deleteBookmarks",
     summary="Move bookmarks to the trash: some, or every one that matches.",
     data=BulkChange,
@@ -90,8 +83,7 @@ DELETE: Final = Operation(
     refusals=CREATE.refusals,
 )
 RESTORE: Final = Operation(
-    method="POST",
-    path="/v1/bookmarks/restore",
+    route="POST /v1/bookmarks/restore",
     name="restoreBookmarks",
     summary="Take bookmarks out of the trash: some, or all of them.",
     data=BulkChange,
@@ -107,8 +99,7 @@ MATCHING_REFUSALS: Final = (
     Code.VECTOR_SEARCH_NOT_ALLOWED,
 )
 TRASH: Final = Operation(
-    method="GET",
-    path="/v1/bookmarks/trash",
+    route="GET /v1/bookmarks/trash",
     name="listTrash",
     summary="List or search the deleted bookmarks that can be restored, the latest first.",
     data=TrashedBookmark,

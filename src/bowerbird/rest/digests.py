@@ -4,7 +4,6 @@ from typing import Final
 
 import msgspec
 
-from bowerbird.errors import Code
 from bowerbird.library.digests.digests import Digests, PreferencesResponse
 from bowerbird.library.digests.responses import DigestResponse, DigestSummary
 from bowerbird.model.digests import Preferences
@@ -20,8 +19,7 @@ from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Writes
 
 LIST: Final = Operation(
-    method="GET",
-    path="/v1/digests",
+    route="GET /v1/digests",
     name="listDigests",
     summary="List the account's digests, latest first.",
     data=DigestSummary,
@@ -30,8 +28,7 @@ LIST: Final = Operation(
     query=DigestsQuery,
 )
 PREFERENCES: Final = Operation(
-    method="GET",
-    path="/v1/digests/preferences",
+    route="GET /v1/digests/preferences",
     name="getDigestPreferences",
     summary="Get how often digests are created, time zone, hour, and whether they are emailed.",
     data=PreferencesResponse,
@@ -39,8 +36,7 @@ PREFERENCES: Final = Operation(
     is_conditional=True,
 )
 UPDATE_PREFERENCES: Final = Operation(
-    method="PATCH",
-    path="/v1/digests/preferences",
+    route="PATCH /v1/digests/preferences",
     name="updateDigestPreferences",
     summary="Change the digest preferences that are sent.",
     data=PreferencesResponse,
@@ -48,14 +44,12 @@ UPDATE_PREFERENCES: Final = Operation(
     is_conditional=True,
 )
 GET: Final = Operation(
-    method="GET",
-    path="/v1/digests/{digest_id}",
+    route="GET /v1/digests/{digest_id}",
     name="getDigest",
     summary="Get one digest, with its Markdown and HTML.",
     data=DigestResponse,
     meta=QueryMeta,
     query=DigestQuery,
-    refusals=(Code.NOT_FOUND,),
 )
 OPERATIONS: Final = (LIST, PREFERENCES, UPDATE_PREFERENCES, GET)
 

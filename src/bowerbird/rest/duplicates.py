@@ -20,8 +20,7 @@ from bowerbird.wire.writes import Writes, done
 
 _PATH: Final = "/v1/bookmarks/duplicates"
 LIST: Final = Operation(
-    method="GET",
-    path=_PATH,
+    route=f"GET {_PATH}",
     name="listDuplicates",
     summary="List groups of bookmarks that have the same links, text or pictures.",
     data=DuplicateGroup,
@@ -31,8 +30,7 @@ LIST: Final = Operation(
     refusals=(Code.FILTER_NOT_ALLOWED,),
 )
 RESOLVE: Final = Operation(
-    method="POST",
-    path=f"{_PATH}/resolve",
+    route=f"POST {_PATH}/resolve",
     name="resolveDuplicates",
     summary="Keep one bookmark of each group: it gets the labels of the others, which go to the "
     "trash.",

@@ -13,8 +13,7 @@ from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 
 LIST: Final = Operation(
-    method="GET",
-    path="/v1/changes",
+    route="GET /v1/changes",
     name="listEvents",
     summary="List what happened to the library, in order. Without a cursor, all posts come first.",
     data=Event,

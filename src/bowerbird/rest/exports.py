@@ -50,8 +50,7 @@ class ExportService(Protocol):
 
 CREATE: Final = {
     name: Operation(
-        method="POST",
-        path=f"/v1/exports/{name}",
+        route=f"POST /v1/exports/{name}",
         name=f"createExport{name.capitalize()}",
         summary=f"Start an export as {format.title}. poll_url has its status.",
         data=ExportResponse,
@@ -65,8 +64,7 @@ CREATE: Final = {
     for name, format in FORMATS.items()
 }
 GET: Final = Operation(
-    method="GET",
-    path="/v1/exports/{job_id}",
+    route="GET /v1/exports/{job_id}",
     name="getExport",
     summary="Get the status of an export, and the link to its file once it is completed.",
     data=ExportResponse,
@@ -75,19 +73,18 @@ GET: Final = Operation(
     is_tagged=False,
     # Waiting for an export is free. The published document has the 402 of the time when it was not.
     counts=lambda _: False,
-    refusals=(Code.NOT_FOUND, Code.SUBSCRIPTION_REQUIRED),
+    refusals=(Code.SUBSCRIPTION_REQUIRED,),
     is_in_sandbox=True,
 )
 DOWNLOAD: Final = Operation(
-    method="GET",
-    path="/v1/exports/{job_id}/file",
+    route="GET /v1/exports/{job_id}/file",
     name="downloadExport",
     summary="Download the file of an export by the link of its job. Needs no key.",
     data=None,
     query=DownloadQuery,
     statuses=(200, _PARTIAL),
     headers={"Content-Disposition": True, "Accept-Ranges": True, "Content-Length": True},
-    refusals=(Code.LINK_EXPIRED, Code.NOT_FOUND, Code.RANGE_NOT_SATISFIABLE),
+    refusals=(Code.LINK_EXPIRED, Code.RANGE_NOT_SATISFIABLE),
     is_in_sandbox=True,
     is_public=True,
 )

@@ -16,8 +16,7 @@ from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 
 FACETS: Final = Operation(
-    method="GET",
-    path="/v1/bookmarks/facets",
+    route="GET /v1/bookmarks/facets",
     name="countBookmarksBy",
     summary="Count the bookmarks that match by author, label, month, linked site or media.",
     data=Facet,

@@ -2,7 +2,6 @@
 
 from typing import Final
 
-from bowerbird.errors import Code
 from bowerbird.library.bookmarks.flags import Flags
 from bowerbird.library.bookmarks.highlights import Highlights
 from bowerbird.model.highlights import HighlightedPassage
@@ -13,33 +12,27 @@ from bowerbird.wire.writes import Writes
 
 _PATH: Final = "/v1/bookmarks/{post_id}/highlights"
 ADD: Final = Operation(
-    method="POST",
-    path=_PATH,
+    route=f"POST {_PATH}",
     name="addHighlight",
     summary="Mark a passage of a post or its article.",
     data=HighlightedPassage,
     body=NewHighlight,
-    refusals=(Code.NOT_FOUND,),
 )
 UPDATE: Final = Operation(
-    method="PATCH",
-    path=_PATH + "/{highlight_id}",
+    route=f"PATCH {_PATH}/{{highlight_id}}",
     name="updateHighlight",
     summary="Change the comment of a highlight.",
     data=HighlightedPassage,
     body=HighlightChange,
     # It is a part of its bookmark, whose ETag and updated_at these are.
     is_conditional=True,
-    refusals=(Code.NOT_FOUND,),
 )
 DELETE: Final = Operation(
-    method="DELETE",
-    path=_PATH + "/{highlight_id}",
+    route=f"DELETE {_PATH}/{{highlight_id}}",
     name="deleteHighlight",
     summary="Remove a highlight. The post stays as it is.",
     data=HighlightedPassage,
     is_conditional=True,
-    refusals=(Code.NOT_FOUND,),
 )
 OPERATIONS: Final = (ADD, UPDATE, DELETE)
 

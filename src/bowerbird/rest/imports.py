@@ -23,8 +23,7 @@ from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Writes, done
 
 LIST: Final = Operation(
-    method="GET",
-    path="/v1/imports",
+    route="GET /v1/imports",
     name="listImports",
     summary="List the account's imports, latest first.",
     data=Run,
@@ -35,44 +34,38 @@ LIST: Final = Operation(
     is_tagged=False,
 )
 GET: Final = Operation(
-    method="GET",
-    path="/v1/imports/{run_id}",
+    route="GET /v1/imports/{run_id}",
     name="getImport",
     summary="Get one import: its state and how many posts it changed.",
     data=Run,
     meta=QueryMeta,
     is_tagged=False,
-    refusals=(Code.NOT_FOUND,),
 )
 UNDO: Final = Operation(
-    method="POST",
-    path="/v1/imports/{run_id}/undo",
+    route="POST /v1/imports/{run_id}/undo",
     name="undoImport",
     summary="Undo an import within 30 days. What you changed since stays.",
     data=UndoOutcome,
-    refusals=(Code.NOT_FOUND,),
 )
 LABELS: Final = Operation(
-    method="GET",
-    path="/v1/imports/{run_id}/suggested_labels",
+    route="GET /v1/imports/{run_id}/suggested_labels",
     name="listImportLabels",
     summary="Find the best label for each post of an import that has none: how many posts each "
     "label clearly fits.",
     data=LabelsOfImport,
     meta=QueryMeta,
     is_tagged=False,
-    refusals=(Code.NOT_FOUND, Code.SUBSCRIPTION_REQUIRED),
+    refusals=(Code.SUBSCRIPTION_REQUIRED,),
 )
 APPLY: Final = Operation(
-    method="POST",
-    path="/v1/imports/{run_id}/suggested_labels/apply",
+    route="POST /v1/imports/{run_id}/suggested_labels/apply",
     name="applyImportLabels",
     summary="Give the posts of an import the labels that clearly fit, as one change with undo.",
     data=BulkChange,
     body=ImportLabelling,
     statuses=bulk.CREATE.statuses,
     headers=bulk.CREATE.headers,
-    refusals=(Code.NOT_FOUND, Code.COUNT_MISMATCH, Code.SUBSCRIPTION_REQUIRED),
+    refusals=(Code.COUNT_MISMATCH, Code.SUBSCRIPTION_REQUIRED),
 )
 OPERATIONS: Final = (LIST, GET, UNDO, LABELS, APPLY)
 

@@ -4,7 +4,6 @@ from typing import Final
 
 from msgspec import UNSET
 
-from bowerbird.errors import Code
 from bowerbird.library.access import plans
 from bowerbird.library.bulk.requests import BulkChange, shown
 from bowerbird.library.labels.label_list import LabelResponse, to_response
@@ -40,8 +39,7 @@ from bowerbird.wire.routes import ApiRoute, Call, Handler, Operation
 from bowerbird.wire.writes import Writes, done
 
 LIST: Final = Operation(
-    method="GET",
-    path="/v1/labels",
+    route="GET /v1/labels",
     name="listLabels",
     summary="List the account's labels by name: all of them, or page by page.",
     data=LabelResponse,
@@ -51,8 +49,7 @@ LIST: Final = Operation(
     is_in_sandbox=True,
 )
 ADD: Final = Operation(
-    method="POST",
-    path="/v1/labels/add",
+    route="POST /v1/labels/add",
     name="addLabel",
     summary="Add a label to posts. A new label is created.",
     data=Tagged,
@@ -65,8 +62,7 @@ ADD: Final = Operation(
     is_in_sandbox=True,
 )
 REMOVE: Final = Operation(
-    method="POST",
-    path="/v1/labels/remove",
+    route="POST /v1/labels/remove",
     name="removeLabel",
     summary="Remove a label from posts.",
     data=Tagged,
@@ -79,8 +75,7 @@ REMOVE: Final = Operation(
     is_in_sandbox=True,
 )
 BATCH: Final = Operation(
-    method="POST",
-    path="/v1/labels/batch",
+    route="POST /v1/labels/batch",
     name="batchLabels",
     summary=(
         f"Up to {limits.OPERATIONS_MAX} additions and removals, each with its own result; "
@@ -93,18 +88,15 @@ BATCH: Final = Operation(
     is_in_sandbox=True,
 )
 GET: Final = Operation(
-    method="GET",
-    path="/v1/labels/{label_id}",
+    route="GET /v1/labels/{label_id}",
     name="getLabel",
     summary="Get one label.",
     data=LabelResponse,
     meta=QueryMeta,
     is_conditional=True,
-    refusals=(Code.NOT_FOUND,),
 )
 UPDATE: Final = Operation(
-    method="PATCH",
-    path="/v1/labels/{label_id}",
+    route="PATCH /v1/labels/{label_id}",
     name="updateLabel",
     summary="Rename a label, or change its colour or metadata.",
     data=LabelResponse,
@@ -113,11 +105,9 @@ UPDATE: Final = Operation(
     is_conditional=True,
     statuses=bulk.CREATE.statuses,
     headers=bulk.CREATE.headers,
-    refusals=(Code.NOT_FOUND,),
 )
 DELETE: Final = Operation(
-    method="DELETE",
-    path="/v1/labels/{label_id}",
+    route="DELETE /v1/labels/{label_id}",
     name="deleteLabel",
     summary="Remove a label from every post and delete it.",
     data=LabelResponse,
@@ -125,11 +115,9 @@ DELETE: Final = Operation(
     meta=LabelMeta,
     statuses=bulk.CREATE.statuses,
     headers=bulk.CREATE.headers,
-    refusals=(Code.NOT_FOUND,),
 )
 MERGE: Final = Operation(
-    method="POST",
-    path="/v1/labels/{label_id}/merge",
+    route="POST /v1/labels/{label_id}/merge",
     name="mergeLabel",
     summary="Move the posts of a label to another label, and delete the first.",
     data=LabelResponse,
@@ -137,7 +125,6 @@ MERGE: Final = Operation(
     body=MergeRequest,
     statuses=bulk.CREATE.statuses,
     headers=bulk.CREATE.headers,
-    refusals=(Code.NOT_FOUND,),
 )
 OPERATIONS: Final = (LIST, ADD, REMOVE, BATCH, GET, UPDATE, DELETE, MERGE)
 

@@ -31,8 +31,7 @@ T = TypeVar("T")
 _CREATED: Final = 201
 _ONE: Final = "/v1/rules/{rule_id}"
 LIST: Final = Operation(
-    method="GET",
-    path="/v1/rules",
+    route="GET /v1/rules",
     name="listRules",
     summary="List the account's rules in the order in which they run.",
     data=RuleResponse,
@@ -42,8 +41,7 @@ LIST: Final = Operation(
     is_tagged=False,
 )
 CREATE: Final = Operation(
-    method="POST",
-    path="/v1/rules",
+    route="POST /v1/rules",
     name="createRule",
     summary="Create a rule. It runs for what happens from now on.",
     data=RuleResponse,
@@ -52,8 +50,7 @@ CREATE: Final = Operation(
     refusals=(Code.SUBSCRIPTION_REQUIRED, Code.FILTER_NOT_ALLOWED),
 )
 LOG: Final = Operation(
-    method="GET",
-    path="/v1/rules/log",
+    route="GET /v1/rules/log",
     name="listRuleLog",
     summary="List what the rules have done, the latest first: up to 200 entries.",
     data=RuleLogResponse,
@@ -62,8 +59,7 @@ LOG: Final = Operation(
     is_tagged=False,
 )
 PREVIEW: Final = Operation(
-    method="POST",
-    path="/v1/rules/preview",
+    route="POST /v1/rules/preview",
     name="previewRule",
     summary="Count the bookmarks that a rule with this query would have matched, and show some.",
     data=RulePreviewed,
@@ -71,43 +67,38 @@ PREVIEW: Final = Operation(
     refusals=(Code.SUBSCRIPTION_REQUIRED, Code.FILTER_NOT_ALLOWED),
 )
 GET: Final = Operation(
-    method="GET",
-    path=_ONE,
+    route=f"GET {_ONE}",
     name="getRule",
     summary="Get one rule.",
     data=RuleResponse,
     meta=QueryMeta,
-    refusals=(Code.NOT_FOUND,),
     is_conditional=True,
 )
 UPDATE: Final = Operation(
-    method="PATCH",
-    path=_ONE,
+    route=f"PATCH {_ONE}",
     name="updateRule",
     summary="Change a rule, its place in the order, or whether it is on.",
     data=RuleResponse,
     body=RuleChange,
     is_conditional=True,
-    refusals=(Code.SUBSCRIPTION_REQUIRED, Code.FILTER_NOT_ALLOWED, Code.NOT_FOUND),
+    refusals=(Code.SUBSCRIPTION_REQUIRED, Code.FILTER_NOT_ALLOWED),
 )
 DELETE: Final = Operation(
-    method="DELETE",
-    path=_ONE,
+    route=f"DELETE {_ONE}",
     name="deleteRule",
     summary="Delete a rule. What it has done stays.",
     data=RuleResponse,
     is_conditional=True,
-    refusals=(Code.SUBSCRIPTION_REQUIRED, Code.NOT_FOUND),
+    refusals=(Code.SUBSCRIPTION_REQUIRED,),
 )
 APPLY: Final = Operation(
-    method="POST",
-    path=f"{_ONE}/apply",
+    route=f"POST {_ONE}/apply",
     name="applyRule",
     summary="Apply a rule to every bookmark that matches now: a change with an undo per action.",
     data=BulkChange,
     is_many=True,
     body=RuleApplication,
-    refusals=(Code.SUBSCRIPTION_REQUIRED, Code.NOT_FOUND, Code.COUNT_MISMATCH),
+    refusals=(Code.SUBSCRIPTION_REQUIRED, Code.COUNT_MISMATCH),
 )
 OPERATIONS: Final = (LIST, CREATE, LOG, PREVIEW, GET, UPDATE, DELETE, APPLY)
 

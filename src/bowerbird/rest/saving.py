@@ -14,8 +14,7 @@ from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Writes, admitted, done, save_handler
 
 SAVE: Final = Operation(
-    method="POST",
-    path="/v1/bookmarks",
+    route="POST /v1/bookmarks",
     name="saveBookmarks",
     summary=(
         f"Save up to {limits.SAVED_MAX} posts or links, each with its own result; 207 if any "

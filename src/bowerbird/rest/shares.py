@@ -17,8 +17,7 @@ from bowerbird.wire.writes import Writes, created, done
 
 _CREATED: Final = 201
 LIST: Final = Operation(
-    method="GET",
-    path="/v1/shares",
+    route="GET /v1/shares",
     name="listShares",
     summary="List the account's shared lists and private feeds, oldest first.",
     data=ShareResponse,
@@ -28,8 +27,7 @@ LIST: Final = Operation(
     is_tagged=False,
 )
 CREATE: Final = Operation(
-    method="POST",
-    path="/v1/shares",
+    route="POST /v1/shares",
     name="createShare",
     summary="Share a label or a Smart View, or create a private feed of a list.",
     data=ShareResponse,
@@ -38,33 +36,27 @@ CREATE: Final = Operation(
     refusals=(Code.NOT_FOUND, Code.SUBSCRIPTION_REQUIRED),
 )
 GET: Final = Operation(
-    method="GET",
-    path="/v1/shares/{share_id}",
+    route="GET /v1/shares/{share_id}",
     name="getShare",
     summary="Get one shared list or private feed.",
     data=ShareResponse,
     meta=QueryMeta,
-    refusals=(Code.NOT_FOUND,),
     is_conditional=True,
 )
 UPDATE: Final = Operation(
-    method="PATCH",
-    path="/v1/shares/{share_id}",
+    route="PATCH /v1/shares/{share_id}",
     name="updateShare",
     summary="Change how a list is shared, switch it off, or give it a new address.",
     data=ShareResponse,
     body=ShareChange,
     is_conditional=True,
-    refusals=(Code.NOT_FOUND,),
 )
 DELETE: Final = Operation(
-    method="DELETE",
-    path="/v1/shares/{share_id}",
+    route="DELETE /v1/shares/{share_id}",
     name="deleteShare",
     summary="Stop sharing a list. Its address ends at once.",
     data=ShareResponse,
     is_conditional=True,
-    refusals=(Code.NOT_FOUND,),
 )
 OPERATIONS: Final = (LIST, CREATE, GET, UPDATE, DELETE)
 

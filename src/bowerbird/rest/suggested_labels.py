@@ -18,32 +18,29 @@ from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Writes, done
 
 SUGGEST: Final = Operation(
-    method="GET",
-    path="/v1/bookmarks/{post_id}/suggested_labels",
+    route="GET /v1/bookmarks/{post_id}/suggested_labels",
     name="listSuggestedLabels",
     summary="List up to three of the account's labels that fit a post and that it does not have.",
     data=SuggestedLabel,
     is_many=True,
     meta=QueryMeta,
-    refusals=(Code.NOT_FOUND, Code.SUBSCRIPTION_REQUIRED),
+    refusals=(Code.SUBSCRIPTION_REQUIRED,),
 )
 NEW: Final = Operation(
-    method="POST",
-    path="/v1/bookmarks/{post_id}/new_labels",
+    route="POST /v1/bookmarks/{post_id}/new_labels",
     name="proposeNewLabels",
     summary="Ask the language model of the service for up to three labels that you do not have "
     "yet; none if there is no model.",
     data=NewLabel,
     is_many=True,
-    refusals=(Code.NOT_FOUND, Code.SUBSCRIPTION_REQUIRED),
+    refusals=(Code.SUBSCRIPTION_REQUIRED,),
 )
 REFUSE: Final = Operation(
-    method="DELETE",
-    path="/v1/bookmarks/{post_id}/suggested_labels/{label_id}",
+    route="DELETE /v1/bookmarks/{post_id}/suggested_labels/{label_id}",
     name="refuseSuggestedLabel",
     summary="Do not suggest a label for a post again. Its labels stay as they are.",
     data=RefusedLabel,
-    refusals=(Code.NOT_FOUND, Code.SUBSCRIPTION_REQUIRED),
+    refusals=(Code.SUBSCRIPTION_REQUIRED,),
 )
 OPERATIONS: Final = (SUGGEST, REFUSE, NEW)
 

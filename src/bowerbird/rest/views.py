@@ -28,8 +28,7 @@ from bowerbird.wire.writes import Writes, created
 
 _CREATED: Final = 201
 LIST: Final = Operation(
-    method="GET",
-    path="/v1/views",
+    route="GET /v1/views",
     name="listViews",
     summary="List the account's Smart Views.",
     data=ViewResponse,
@@ -38,8 +37,7 @@ LIST: Final = Operation(
     is_in_sandbox=True,
 )
 CREATE: Final = Operation(
-    method="POST",
-    path="/v1/views",
+    route="POST /v1/views",
     name="createView",
     summary="Save a query as a Smart View.",
     data=ViewResponse,
@@ -47,38 +45,31 @@ CREATE: Final = Operation(
     statuses=(_CREATED,),
 )
 GET: Final = Operation(
-    method="GET",
-    path="/v1/views/{slug}",
+    route="GET /v1/views/{slug}",
     name="getView",
     summary="Get one Smart View.",
     data=ViewResponse,
     meta=QueryMeta,
-    refusals=(Code.NOT_FOUND,),
     is_in_sandbox=True,
     is_conditional=True,
 )
 UPDATE: Final = Operation(
-    method="PATCH",
-    path="/v1/views/{slug}",
+    route="PATCH /v1/views/{slug}",
     name="updateView",
     summary="Change a Smart View. Its slug stays the same.",
     data=ViewResponse,
     body=ViewChange,
     is_conditional=True,
-    refusals=(Code.NOT_FOUND,),
 )
 DELETE: Final = Operation(
-    method="DELETE",
-    path="/v1/views/{slug}",
+    route="DELETE /v1/views/{slug}",
     name="deleteView",
     summary="Delete a Smart View. Its bookmarks stay.",
     data=ViewResponse,
     is_conditional=True,
-    refusals=(Code.NOT_FOUND,),
 )
 BOOKMARKS: Final = Operation(
-    method="GET",
-    path="/v1/views/{slug}/bookmarks",
+    route="GET /v1/views/{slug}/bookmarks",
     name="listViewBookmarks",
     summary="List the bookmarks of a Smart View, page by page.",
     data=Bookmark,
@@ -86,7 +77,7 @@ BOOKMARKS: Final = Operation(
     meta=ListMeta,
     query=ViewBookmarksQuery,
     # The gates of the view's own query.
-    refusals=(Code.FILTER_NOT_ALLOWED, Code.VECTOR_SEARCH_NOT_ALLOWED, Code.NOT_FOUND),
+    refusals=(Code.FILTER_NOT_ALLOWED, Code.VECTOR_SEARCH_NOT_ALLOWED),
     is_in_sandbox=True,
 )
 OPERATIONS: Final = (LIST, CREATE, GET, UPDATE, DELETE, BOOKMARKS)

@@ -70,8 +70,8 @@ class ApiRoute(Struct, frozen=True):
 class Operation(Struct, frozen=True, kw_only=True):
     """One operation of the API: the description that is served and published."""
 
-    method: str
-    path: str
+    # The method and the path.
+    route: str
     name: str
     summary: str
     # Type of one item of the answer's data; None for a file.
@@ -94,6 +94,14 @@ class Operation(Struct, frozen=True, kw_only=True):
     is_sandbox: bool = False
     counts: Callable[[bytes], bool] = lambda _: True
     is_public: bool = False
+
+    @property
+    def method(self) -> str:
+        return self.route.partition(" ")[0]
+
+    @property
+    def path(self) -> str:
+        return self.route.partition(" ")[2]
 
     @property
     def tag(self) -> str:
@@ -120,7 +128,9 @@ class Operation(Struct, frozen=True, kw_only=True):
         charged = set() if self.is_public or not self.counts(b"?") else {Code.SUBSCRIPTION_REQUIRED}
         is_checked = self.is_conditional and self.method != "GET"
         conditional = {Code.PRECONDITION_FAILED} if is_checked else set()
-        return {*self.refusals, *paid, *charged, *conditional}
+        # An id may be of something that the account does not have.
+        missing = {Code.NOT_FOUND} if "{" in self.path else set()
+        return {*self.refusals, *paid, *charged, *conditional, *missing}
 
     def served_by(self, handle: Handler) -> ApiRoute:
         query = None
