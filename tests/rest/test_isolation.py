@@ -97,7 +97,9 @@ ASKED: Final[dict[tuple[str, str], list[tuple[str, Any]]]] = {
     ],
     ("get", "/v1/bookmarks/changes"): [("", None)],
     ("get", "/v1/bookmarks/trash"): [("", None), ("?author=theirs", None)],
-    ("get", "/v1/bookmarks/duplicates"): [("", None), ("?same=text", None)],
+    ("get", "/v1/bookmarks/duplicates"): [
+        *(("", None), ("?same=text", None), ("?same=picture", None)),
+    ],
     ("post", "/v1/bookmarks/duplicates/resolve"): [
         ("", {"groups": [{"keep": "{post_id}", "remove": ["1"]}]}),
         ("", {"groups": [{"keep": "1", "remove": ["{post_id}"]}]}),
@@ -105,6 +107,7 @@ ASKED: Final[dict[tuple[str, str], list[tuple[str, Any]]]] = {
     ("get", "/v1/bookmarks/changes/{change_id}"): [("", None)],
     ("post", "/v1/bookmarks/changes/{change_id}/undo"): [("", None)],
     ("get", "/v1/labels"): [("", None)],
+    ("get", "/v1/labels/{label_id}"): [("", None)],
     ("post", "/v1/labels/add"): [
         ("", _OPERATION),
         ("", {"tweet_ids": ["{post_id}"], "label_id": "{label_id}"}),
