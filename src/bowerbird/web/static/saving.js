@@ -38,7 +38,7 @@ async function preview(form) {
   const place = form.querySelector("[data-preview]");
   if (!(place instanceof HTMLElement)) return;
   const answer = await fetch(place.dataset.preview ?? "", { cache: "no-store" }).catch(() => null);
-  const { text, labels } = answer?.ok ? await answer.json() : { text: "", labels: [] };
+  const { text, labels = [] } = answer?.ok ? await answer.json() : { text: "" };
   place.textContent = text;
   place.hidden = !text;
   if (labels.length > 0) form.querySelector("[data-fitting]")?.replaceChildren(...labels.map(offer));
