@@ -18,8 +18,8 @@ from benchmarks.scales import Scale
 from bowerbird.clock import system_clock
 from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.model.accounts import Account, Key, Membership
-from bowerbird.model.bookmarks import RENDER_VERSION
 from bowerbird.model.keys import key_hash, new_account_id, new_key
+from bowerbird.model.posts.bookmarks import RENDER_VERSION
 from bowerbird.search.words.tokens import index_text
 from bowerbird.settings import Settings
 from bowerbird.sources.own_json import read

@@ -23,8 +23,8 @@ from bowerbird.settings import Settings
 from bowerbird.sources.own_json import read
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.jobs import JobStore
 from bowerbird.storage.opening import open_database
+from bowerbird.storage.upkeep.jobs import JobStore
 from bowerbird.web.visits.visit import SESSION, CookieJar
 
 _POSTS_PER_WRITE: Final = 500

@@ -20,7 +20,7 @@ from benchmarks.loads.client import Client
 from benchmarks.options import Options
 from benchmarks.servers import Server
 from benchmarks.vocabulary import FUNCTION_WORDS
-from bowerbird.model.filters import RELEVANCE, SORT_FIELDS
+from bowerbird.model.posts.filters import RELEVANCE, SORT_FIELDS
 from bowerbird.requests.filters import DATES
 
 _REQUESTS: Final = 20

@@ -44,7 +44,7 @@ from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.opening import open_database
-from bowerbird.storage.vectors import BuildProgress, VectorStore
+from bowerbird.storage.words.vectors import BuildProgress, VectorStore
 
 _SEARCHES: Final = 300
 _QUERIES: Final = 200

@@ -17,8 +17,8 @@ import msgspec
 from bowerbird.clock import month_of, system_clock
 from bowerbird.jobs.exports import ExportJobs
 from bowerbird.model.accounts import Account
-from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.jobs import ExportQuery, Job
+from bowerbird.model.posts.filters import BookmarkFilter
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore

@@ -12,7 +12,7 @@ from benchmarks import bars, posts
 from benchmarks.figures import Row, bar_row
 from benchmarks.options import Options
 from bowerbird.library.bookmarks.writing.bookmark_row import searchable_texts
-from bowerbird.model.bookmarks import ImportRecord
+from bowerbird.model.posts.bookmarks import ImportRecord
 from bowerbird.search.words.tokens import index_text
 
 _POSTS: Final = 20_000

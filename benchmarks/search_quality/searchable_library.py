@@ -19,7 +19,7 @@ from bowerbird.library.upkeep.corrections import Reindexing
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
-from bowerbird.model.filters import RELEVANCE
+from bowerbird.model.posts.filters import RELEVANCE
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.search.meaning.models import Models
 from bowerbird.settings import Settings

@@ -13,7 +13,7 @@ from bowerbird.clock import system_clock
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.upkeep.checks import Checks
 from bowerbird.settings import Settings
-from bowerbird.storage.word_counts import WordCounts
+from bowerbird.storage.words.word_counts import WordCounts
 from tests.crash import killing
 from tests.support import make, serving
 from tests.support.word_counts import age, indexed

@@ -16,7 +16,7 @@ from bowerbird.library.upkeep.checks import Checks
 from bowerbird.model.rules import Do, When
 from bowerbird.requests.rules import NewAction, NewRule
 from bowerbird.settings import Settings
-from bowerbird.storage.rules import RuleStore
+from bowerbird.storage.changes.rules import RuleStore
 from tests.crash import killing
 from tests.support import make, serving
 

@@ -21,7 +21,7 @@ from bowerbird.exports.markdown_note import Note, note_of
 from bowerbird.exports.plain_text import printable
 from bowerbird.exports.posts_file import Picture
 from bowerbird.exports.tasks import FORMATS, FormatName
-from bowerbird.model.bookmarks import Bookmark
+from bowerbird.model.posts.bookmarks import Bookmark
 from tests.exports.files import bookmark, export
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)

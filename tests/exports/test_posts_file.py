@@ -12,7 +12,7 @@ from bowerbird.exports.posts_file import read_pages, to_json_array
 from bowerbird.exports.tasks import FORMATS, ZIPPED_VOLUMES, ProcessLimits
 from bowerbird.exports.volumes import MAX_POSTS
 from bowerbird.exports.writer import write_export
-from bowerbird.model.bookmarks import Bookmark
+from bowerbird.model.posts.bookmarks import Bookmark
 from tests.exports.files import Progress, bookmark, document_info, posts_file
 
 pytestmark = pytest.mark.anyio

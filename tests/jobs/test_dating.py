@@ -15,7 +15,7 @@ from bowerbird.library.bookmarks.searching.counted_words import CountedWords, st
 from bowerbird.library.upkeep.checks import Checks
 from bowerbird.library.upkeep.corrections import Dating
 from bowerbird.model.instants import UNKNOWN, with_offset
-from bowerbird.model.media import BITS
+from bowerbird.model.posts.media import BITS
 from bowerbird.search.words.tokens import INDEX_FORM
 from bowerbird.storage.bookmarks.upsert import StoredPost, UpsertStore
 from bowerbird.storage.database import Transaction, place_values

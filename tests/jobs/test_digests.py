@@ -7,7 +7,7 @@ from bowerbird.jobs.worker import Worker
 from bowerbird.model.jobs import Job, JobState
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
-from bowerbird.storage.jobs import JobStore
+from bowerbird.storage.upkeep.jobs import JobStore
 from tests.support import digesting, service, working
 from tests.support.digesting import MONDAY, instant
 from tests.support.service import Member, Service

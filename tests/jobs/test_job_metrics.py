@@ -12,7 +12,7 @@ from bowerbird.clock import system_clock
 from bowerbird.jobs.worker import Failed, JobKind, Paused, Progress, Worker
 from bowerbird.model.jobs import Job
 from bowerbird.storage.database import Database
-from bowerbird.storage.jobs import JobStore
+from bowerbird.storage.upkeep.jobs import JobStore
 from tests.support import waiting, working
 from tests.support.working import add, at_work, new_account, until
 

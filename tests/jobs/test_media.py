@@ -8,8 +8,8 @@ import pytest
 from bowerbird.clock import system_clock
 from bowerbird.jobs.account_jobs import MediaJobs
 from bowerbird.model.jobs import JobResponse
-from bowerbird.model.media import KIND
-from bowerbird.storage.jobs import JobStore
+from bowerbird.model.posts.media import KIND
+from bowerbird.storage.upkeep.jobs import JobStore
 from tests.support import make, waiting, working
 from tests.support.image_hosts import ImageHosts, X, image_hosts
 from tests.support.keeping import Shelf, image

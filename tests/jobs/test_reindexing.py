@@ -9,8 +9,8 @@ from bowerbird.clock import system_clock
 from bowerbird.jobs.account_jobs import REINDEX, ReindexJobs
 from bowerbird.model.jobs import JobResponse
 from bowerbird.storage.database import Row, Values
-from bowerbird.storage.jobs import JobStore
-from bowerbird.storage.word_counts import WordCounts
+from bowerbird.storage.upkeep.jobs import JobStore
+from bowerbird.storage.words.word_counts import WordCounts
 from tests.support import make, waiting, working
 from tests.support.service import Member, Service
 from tests.support.watched_writes import WatchedWrites

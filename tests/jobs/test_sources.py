@@ -7,9 +7,9 @@ import pytest
 
 from bowerbird.jobs.account_jobs import SourceJobs
 from bowerbird.jobs.worker import Paused
-from bowerbird.model.connections import KIND
+from bowerbird.model.arrival.connections import KIND
 from bowerbird.model.jobs import Job, JobResponse
-from bowerbird.storage.jobs import JobStore
+from bowerbird.storage.upkeep.jobs import JobStore
 from tests.support import waiting, working
 from tests.support.networks import Networks, playing, record, status
 from tests.support.service import Member

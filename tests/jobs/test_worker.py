@@ -12,7 +12,7 @@ from bowerbird.clock import MICROSECONDS, system_clock
 from bowerbird.jobs.worker import Failed, JobKind, LeaseLost, Progress, Recurring, Worker
 from bowerbird.model.jobs import DIGESTS, EMBEDDING, EXPORTS, SOURCES, Job
 from bowerbird.storage.database import Database, Row, Values
-from bowerbird.storage.jobs import JobStore
+from bowerbird.storage.upkeep.jobs import JobStore
 from tests.support import waiting, working
 from tests.support.waiting import PATIENCE_S
 from tests.support.working import add, at_work, new_account, shown, until

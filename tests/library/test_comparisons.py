@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from bowerbird.library.bookmarks.writing.bookmark_row import row_of, words_of
 from bowerbird.library.upkeep.comparisons import Comparison
-from bowerbird.model.bookmarks import tags_json
-from bowerbird.model.imports import Placement
+from bowerbird.model.arrival.imports import Placement
+from bowerbird.model.posts.bookmarks import tags_json
 from bowerbird.sources import own_json
 from bowerbird.storage.checks import StoredBookmark
 from tests.support import make, writing

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from bowerbird.errors import Refusal
 from bowerbird.library.bookmarks import cursors
 from bowerbird.library.bookmarks.cursors import Keyset, Named, Ranked
-from bowerbird.model.filters import Sort
+from bowerbird.model.posts.filters import Sort
 
 numbers = st.integers(0, 2**40 - 1)
 keysets = st.builds(

@@ -10,7 +10,7 @@ from bowerbird.library.digests.creation import DigestCreation
 from bowerbird.model.accounts import Account
 from bowerbird.model.instants import PeriodKind, period_containing
 from bowerbird.storage.database import Database
-from bowerbird.storage.digests import NEVER, DigestStore
+from bowerbird.storage.upkeep.digests import NEVER, DigestStore
 from tests.support import digesting, service, writing
 from tests.support.digesting import MONDAY, instant
 from tests.support.service import Member

@@ -8,8 +8,8 @@ import pytest
 from bowerbird.library.bookmarks.writing import trash_batch
 from bowerbird.library.imports.intake import Intake, ItemResult
 from bowerbird.library.upkeep.sweeping import Sweeping
-from bowerbird.model.imports import Completeness, OrderSource
-from bowerbird.model.ingest import SourceUser
+from bowerbird.model.arrival.imports import Completeness, OrderSource
+from bowerbird.model.arrival.ingest import SourceUser
 from bowerbird.sources import own_json
 from bowerbird.sources.found import FoundPost
 from bowerbird.storage.ingest.source_posts import SourcePostStore

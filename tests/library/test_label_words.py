@@ -9,7 +9,7 @@ from bowerbird.library.bookmarks.searching.label_words import (
     LABELS_PER_TERM,
     LabelWords,
 )
-from bowerbird.model.filters import BookmarkFilter
+from bowerbird.model.posts.filters import BookmarkFilter
 from bowerbird.model.words import Either, Part, Term
 from bowerbird.search.queries import query_language
 from tests.support import writing

@@ -10,7 +10,7 @@ from bowerbird.search.meaning.arrays import np
 from bowerbird.search.meaning.vectors import Numbers, pack
 from bowerbird.storage.database import Transaction
 from bowerbird.storage.libraries import LibraryStore
-from bowerbird.storage.vectors import BuildProgress, VectorStore
+from bowerbird.storage.words.vectors import BuildProgress, VectorStore
 from tests.support import make
 from tests.support.models import MODELS
 from tests.support.service import Member

@@ -14,8 +14,8 @@ from bowerbird.library.vectors.sweeps import JOB, VectorSweeps
 from bowerbird.search.meaning.embedding import CURRENT, MULTILINGUAL
 from bowerbird.search.meaning.models import Models, model_folder
 from bowerbird.settings import Settings
-from bowerbird.storage.jobs import JobStore
-from bowerbird.storage.vectors import VectorStore
+from bowerbird.storage.upkeep.jobs import JobStore
+from bowerbird.storage.words.vectors import VectorStore
 from tests.support import make, writing
 from tests.support.models import MODEL_DIR, MODELS, ignore
 from tests.support.service import Member, Service

@@ -14,7 +14,7 @@ from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.model.instants import with_offset
 from bowerbird.storage.bookmarks.trash import Trashed, TrashStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.idempotency import IdempotencyStore
+from bowerbird.storage.upkeep.idempotency import IdempotencyStore
 from tests.support import writing
 from tests.support.imports import found
 from tests.support.service import Member, Service

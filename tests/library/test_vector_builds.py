@@ -15,7 +15,7 @@ from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.search.meaning.models import Models
 from bowerbird.settings import Settings
-from bowerbird.storage.vectors import VectorStore
+from bowerbird.storage.words.vectors import VectorStore
 from tests.support import make, writing
 from tests.support.embedding_service import EmbeddingService, embedding_service
 from tests.support.models import MODEL_DIR, MODELS, ignore

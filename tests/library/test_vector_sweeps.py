@@ -14,8 +14,8 @@ from bowerbird.library.vectors.sweeps import JOB, VectorSweeps
 from bowerbird.model.jobs import Job
 from bowerbird.search.meaning.models import Models
 from bowerbird.settings import Settings
-from bowerbird.storage.jobs import JobStore
-from bowerbird.storage.vectors import VectorStore
+from bowerbird.storage.upkeep.jobs import JobStore
+from bowerbird.storage.words.vectors import VectorStore
 from tests.support import make, working, writing
 from tests.support.embedding_service import embedding_service
 from tests.support.models import MODEL_DIR, MODELS, ignore

@@ -27,7 +27,7 @@ from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.files.files import Files
 from bowerbird.storage.libraries import LibraryStore
-from bowerbird.storage.word_counts import WordCounts, occurrences
+from bowerbird.storage.words.word_counts import WordCounts, occurrences
 from tests.support import waiting
 from tests.support.imports import found
 from tests.support.models import ignore
@@ -72,7 +72,7 @@ STEPS = st.lists(
 @pytest.fixture(autouse=True)
 def few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Longer texts would take long to index."""
-    monkeypatch.setattr("bowerbird.storage.word_counts._ADDED_AT_ONCE", 50)
+    monkeypatch.setattr("bowerbird.storage.words.word_counts._ADDED_AT_ONCE", 50)
 
 
 class Library:

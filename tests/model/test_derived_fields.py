@@ -6,7 +6,13 @@ import pytest
 from msgspec import UNSET
 
 from bowerbird.model import instants
-from bowerbird.model.bookmarks import Post, PostDetails, known_time, time_in_id, without_saving_time
+from bowerbird.model.posts.bookmarks import (
+    Post,
+    PostDetails,
+    known_time,
+    time_in_id,
+    without_saving_time,
+)
 
 AT: Final = "at://alice.example/app.bsky.feed.post/"
 

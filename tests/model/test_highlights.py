@@ -5,8 +5,8 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bowerbird.model import highlights
-from bowerbird.model.highlights import HighlightedPassage
+from bowerbird.model.posts import highlights
+from bowerbird.model.posts.highlights import HighlightedPassage
 
 # Surrogates cannot be stored; everything else can, also characters beyond 16 bits.
 ANY = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=60)

@@ -8,7 +8,7 @@ import pytest
 
 from bowerbird.errors import Refusal
 from bowerbird.model import instants
-from bowerbird.model.filters import BookmarkFilter
+from bowerbird.model.posts.filters import BookmarkFilter
 from bowerbird.requests import decoding, exports, schemas
 from bowerbird.requests.bookmarks import CountQuery, FacetsQuery, ListQuery, StateRequest
 from bowerbird.requests.bulk import BulkRequest, ChangeFilters

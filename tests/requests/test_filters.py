@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from bowerbird.model.filters import BookmarkFilter
+from bowerbird.model.posts.filters import BookmarkFilter
 from bowerbird.requests.bookmarks import CountQuery, ListQuery
 from bowerbird.requests.exports import ExportFilters, ExportRequest
 from bowerbird.requests.fields import gates_of

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bowerbird.model.networks import NETWORKS, bits_of, called
+from bowerbird.model.posts.networks import NETWORKS, bits_of, called
 from tests.support import saving
 from tests.support.service import Member
 

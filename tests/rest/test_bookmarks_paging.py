@@ -7,7 +7,7 @@ import pytest
 
 from bowerbird import app
 from bowerbird.library.bookmarks import cursors
-from bowerbird.model.filters import BookmarkFilter, Sort
+from bowerbird.model.posts.filters import BookmarkFilter, Sort
 from bowerbird.settings import Settings
 from tests.support import make
 from tests.support.service import Member, Service

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from bowerbird.model.filters import SORT_FIELDS
+from bowerbird.model.posts.filters import SORT_FIELDS
 from tests.support import make
 from tests.support.service import Member
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from bowerbird.model.filters import SORT_FIELDS
+from bowerbird.model.posts.filters import SORT_FIELDS
 from tests.support import make
 from tests.support.in_turn import in_turn
 from tests.support.service import Member

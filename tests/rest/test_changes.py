@@ -11,8 +11,8 @@ from bowerbird.library.imports.intake import Intake
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.requests import limits
+from bowerbird.storage.changes.events import EventStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.events import EventStore
 from tests.support import make, writing
 from tests.support.imports import found
 from tests.support.service import Member, Service

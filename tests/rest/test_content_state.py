@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from bowerbird.library.links.reading import LinkReading
-from bowerbird.model.links import SENTENCES, Reason
+from bowerbird.model.posts.links import SENTENCES, Reason
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.links import LinkStore

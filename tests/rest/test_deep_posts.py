@@ -6,7 +6,7 @@ import pytest
 
 from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.library.upkeep.checks import Checks
-from bowerbird.model.bookmarks import content_hash
+from bowerbird.model.posts.bookmarks import content_hash
 from bowerbird.sources import own_json
 from tests.support import exporting, make, toolcalls
 from tests.support.in_turn import in_turn

@@ -9,7 +9,7 @@ from bowerbird.jobs.exports import ExportJobs
 from bowerbird.model.jobs import EXPORTS
 from bowerbird.settings import Settings
 from bowerbird.storage.files.files import Files
-from bowerbird.storage.jobs import JobStore
+from bowerbird.storage.upkeep.jobs import JobStore
 from tests.support.exporting import begin, export, fetch, poll
 from tests.support.service import Member, Service
 from tests.support.working import add

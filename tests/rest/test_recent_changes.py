@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from bowerbird.clock import MICROSECONDS
-from bowerbird.storage.bulk import BulkStore
+from bowerbird.storage.changes.bulk import BulkStore
 from tests.support import make, writing
 from tests.support.service import Member, Service
 from tests.support.toolcalls import call

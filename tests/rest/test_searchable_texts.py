@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bowerbird.library.vectors.sweeps import embedding_text
-from bowerbird.model.bookmarks import Post
-from bowerbird.model.media import attached_texts
+from bowerbird.model.posts.bookmarks import Post
+from bowerbird.model.posts.media import attached_texts
 from tests.search.test_index_tokens import LONG_WORDS
 from tests.support import make
 from tests.support.in_turn import in_turn

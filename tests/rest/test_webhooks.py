@@ -9,7 +9,7 @@ import pytest
 
 from bowerbird.library.webhooks import webhooks
 from bowerbird.model.webhooks import KIND
-from bowerbird.storage.jobs import JobStore
+from bowerbird.storage.upkeep.jobs import JobStore
 from tests.support import hooks, service, waiting, working, writing
 from tests.support.hooks import Post, Receiver
 from tests.support.service import Member, Service

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bowerbird.model.networks import BLUESKY, MASTODON, NETWORKS, REDDIT, X
+from bowerbird.model.posts.networks import BLUESKY, MASTODON, NETWORKS, REDDIT, X
 from bowerbird.sources.found import FIRST_FOREIGN_ID
 from bowerbird.sources.post_links import (
     FORMS,

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from bowerbird.storage import migrations
-from bowerbird.storage.bulk import BulkStore
+from bowerbird.storage.changes.bulk import BulkStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.postgres import schema as postgres_schema
 from bowerbird.storage.sqlite import schema as sqlite_schema

@@ -7,7 +7,7 @@ from bowerbird.errors import Refusal
 from bowerbird.jobs.worker import LEASE_S, PAUSES_S
 from bowerbird.model.jobs import EMBEDDING, MAX_TRIES, Job
 from bowerbird.storage.database import Database
-from bowerbird.storage.jobs import JobStore
+from bowerbird.storage.upkeep.jobs import JobStore
 from tests.support.working import add, new_account, shown
 
 pytestmark = pytest.mark.anyio

@@ -10,7 +10,7 @@ import pytest
 
 from bowerbird.model import instants
 from bowerbird.model.accounts import Account
-from bowerbird.model.filters import SORT_FIELDS, After, BookmarkFilter, Sort
+from bowerbird.model.posts.filters import SORT_FIELDS, After, BookmarkFilter, Sort
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.bookmarks.list_reads import (
     ARCHIVED,

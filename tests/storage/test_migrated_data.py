@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import pytest
 
-from bowerbird.model.networks import bits_of
+from bowerbird.model.posts.networks import bits_of
 from bowerbird.storage import migrations
 from bowerbird.storage.postgres import schema as postgres_schema
 from bowerbird.storage.sqlite import schema as sqlite_schema

@@ -12,9 +12,9 @@ import pytest
 from bowerbird.errors import Code, Refusal, TooManyWaiting
 from bowerbird.storage import migrations
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.idempotency import IdempotencyStore
 from bowerbird.storage.postgres import schema as postgres_schema
 from bowerbird.storage.postgres.database import Limits, PostgresDatabase, open_pool
+from bowerbird.storage.upkeep.idempotency import IdempotencyStore
 from tests.support import databases, service
 from tests.support.postgres import ThrowawayPostgres
 from tests.support.service import Service

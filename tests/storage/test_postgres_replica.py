@@ -9,7 +9,7 @@ import structlog
 
 from bowerbird import app
 from bowerbird.app import App
-from bowerbird.model.filters import BookmarkFilter, Sort
+from bowerbird.model.posts.filters import BookmarkFilter, Sort
 from bowerbird.settings import Settings
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.postgres import replica as reads

@@ -14,7 +14,7 @@ from bowerbird.library.bookmarks.searching.ranking import Rankings
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model import instants
 from bowerbird.model.accounts import Account
-from bowerbird.model.filters import BookmarkFilter, Sort
+from bowerbird.model.posts.filters import BookmarkFilter, Sort
 from bowerbird.model.words import Condition, Either, Field, Form, Part, Term, WordQuery
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from tests.support import databases, make, service

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, Self, cast
 import pytest
 
 from bowerbird.model.accounts import Account
-from bowerbird.model.filters import BookmarkFilter, Sort
+from bowerbird.model.posts.filters import BookmarkFilter, Sort
 from bowerbird.requests.bookmarks import KINDS
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.bookmarks.facets import AuthorStore

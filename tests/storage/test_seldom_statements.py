@@ -2,11 +2,17 @@
 
 import pytest
 
-from bowerbird.model.connections import HOURLY_S, Connection, ConnectionState, Network, Problem
+from bowerbird.model.arrival.connections import (
+    HOURLY_S,
+    Connection,
+    ConnectionState,
+    Network,
+    Problem,
+)
 from bowerbird.storage.accounts.account_removal import AccountRemoval
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
-from bowerbird.storage.bulk import BulkStore
+from bowerbird.storage.changes.bulk import BulkStore
 from bowerbird.storage.connections import ConnectionStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.labels import LabelStore

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from bowerbird.errors import Code, Refusal
-from bowerbird.model.ingest import FileImport
+from bowerbird.model.arrival.ingest import FileImport
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.ingest.runs import FileImportStore

@@ -9,9 +9,9 @@ import pytest
 from bowerbird.clock import MICROSECONDS, system_clock
 from bowerbird.model.jobs import DIGESTS, EMBEDDING, EXPORTS
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.jobs import JobStore
 from bowerbird.storage.postgres.database import PostgresDatabase
 from bowerbird.storage.sqlite.database import SqliteDatabase
+from bowerbird.storage.upkeep.jobs import JobStore
 from tests.support import databases
 from tests.support.postgres import ThrowawayPostgres
 from tests.support.working import add, new_account

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bowerbird.model.accounts import Account
-from bowerbird.model.filters import BookmarkFilter, Sort
+from bowerbird.model.posts.filters import BookmarkFilter, Sort
 from bowerbird.search.queries import query_language
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database, Transaction

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bowerbird.library.bookmarks.searching.label_words import LabelWords
 from bowerbird.model.accounts import Account
-from bowerbird.model.filters import After, BookmarkFilter, Sort
+from bowerbird.model.posts.filters import After, BookmarkFilter, Sort
 from bowerbird.search.queries import query_language
 from bowerbird.storage.bookmarks import list_reads
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore

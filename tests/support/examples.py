@@ -16,8 +16,8 @@ from msgspec import structs
 from bowerbird.library.bulk import changes
 from bowerbird.library.webhooks import webhooks
 from bowerbird.model.webhooks import DeliveryState
+from bowerbird.storage.changes.webhooks import WebhookStore
 from bowerbird.storage.database import Transaction
-from bowerbird.storage.webhooks import WebhookStore
 from tests.support import databases, digesting, exporting, imports, make, waiting
 from tests.support.published import document
 from tests.support.service import Service, build

@@ -28,7 +28,7 @@ from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.opening import open_database
-from bowerbird.storage.vectors import BuildProgress, VectorStore
+from bowerbird.storage.words.vectors import BuildProgress, VectorStore
 from tests.support import embedding_service, make, varied_posts
 from tests.support.databases import TEMPLATE
 from tests.support.postgres import ThrowawayPostgres

@@ -15,7 +15,7 @@ from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.database import Database, Transaction, place_values
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.sqlite.database import FILE_NAME, SqliteDatabase
-from bowerbird.storage.word_counts import WordCounts, occurrences
+from bowerbird.storage.words.word_counts import WordCounts, occurrences
 
 _SQLITE: Final = """
 SELECT v.term, count(DISTINCT v.doc)

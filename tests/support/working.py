@@ -12,7 +12,7 @@ from bowerbird.model.jobs import EXPORTS, Job, JobResponse
 from bowerbird.model.keys import new_account_id
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.jobs import JobStore
+from bowerbird.storage.upkeep.jobs import JobStore
 from tests.support import waiting
 
 Run = Callable[[Job, Progress], Awaitable[bytes | None]]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bowerbird.model.jobs import EXPORTS, KIND
-from bowerbird.storage.jobs import JobStore
+from bowerbird.storage.upkeep.jobs import JobStore
 from tests.support import make
 from tests.support.service import Member, Service
 from tests.support.toolcalls import call, result_of

@@ -1,6 +1,6 @@
 """Every network has an icon of its own."""
 
-from bowerbird.model.networks import NETWORKS, icon_of
+from bowerbird.model.posts.networks import NETWORKS, icon_of
 from bowerbird.web import templating
 
 

@@ -14,7 +14,7 @@ from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.search.meaning.models import Models
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Transaction
-from bowerbird.storage.vectors import VectorStore
+from bowerbird.storage.words.vectors import VectorStore
 from endurance.kills.trials import EMAIL, Kind, Library, Trial
 from tests.crash.killing import Moment, Report
 from tests.support import make

@@ -11,11 +11,11 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from bowerbird.connections.records import Answer
-from bowerbird.model.bookmarks import Metrics, PostMeta
-from bowerbird.model.imports import Completeness, OrderSource
+from bowerbird.model.arrival.imports import Completeness, OrderSource
 from bowerbird.model.instants import with_offset
-from bowerbird.model.links import Reason
-from bowerbird.model.networks import TIKTOK, TUMBLR, YOUTUBE
+from bowerbird.model.posts.bookmarks import Metrics, PostMeta
+from bowerbird.model.posts.links import Reason
+from bowerbird.model.posts.networks import TIKTOK, TUMBLR, YOUTUBE
 from bowerbird.sources import bluesky, mastodon
 from bowerbird.sources.file_posts import FilePost, found_post, media_attachments, web_address
 from bowerbird.sources.found import Choices, Found, FoundPost, mark

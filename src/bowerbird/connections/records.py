@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.model import instants
-from bowerbird.model.connections import Problem
+from bowerbird.model.arrival.connections import Problem
 from bowerbird.sources.parsing.json_values import Unreadable, decode
 
 if TYPE_CHECKING:

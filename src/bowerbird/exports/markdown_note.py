@@ -16,9 +16,9 @@ from bowerbird.exports.plain_text import KINDS, choice_text, printable, safe_url
 from bowerbird.exports.posts_file import Pictures
 from bowerbird.exports.tasks import Report, Task
 from bowerbird.model import instants
-from bowerbird.model.bookmarks import Bookmark
-from bowerbird.model.media import image_url
-from bowerbird.model.networks import X
+from bowerbird.model.posts.bookmarks import Bookmark
+from bowerbird.model.posts.media import image_url
+from bowerbird.model.posts.networks import X
 
 PICTURES: Final = "pictures"
 """The folder of pictures, beside the files."""

@@ -10,7 +10,7 @@ from bowerbird.exports import posts_file
 from bowerbird.exports.plain_text import printable, safe_url
 from bowerbird.exports.tasks import Report, Task
 from bowerbird.model import instants
-from bowerbird.model.bookmarks import Bookmark
+from bowerbird.model.posts.bookmarks import Bookmark
 
 _HEAD: Final = """\
 <!DOCTYPE NETSCAPE-Bookmark-file-1>

@@ -17,9 +17,9 @@ from bowerbird.exports.plain_text import KINDS, choice_text, printable, safe_url
 from bowerbird.exports.posts_file import Pictures
 from bowerbird.exports.tasks import DocumentInfo
 from bowerbird.model import instants
-from bowerbird.model.bookmarks import Bookmark
-from bowerbird.model.highlights import HighlightedPassage
-from bowerbird.model.media import image_url
+from bowerbird.model.posts.bookmarks import Bookmark
+from bowerbird.model.posts.highlights import HighlightedPassage
+from bowerbird.model.posts.media import image_url
 
 Data = dict[str, Any]
 

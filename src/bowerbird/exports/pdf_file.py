@@ -15,7 +15,7 @@ from bowerbird.exports.pdf_document import Thread, template_data
 from bowerbird.exports.posts_file import Pictures
 from bowerbird.exports.tasks import Report, Task
 from bowerbird.exports.volumes import read_threads
-from bowerbird.model.bookmarks import Bookmark
+from bowerbird.model.posts.bookmarks import Bookmark
 
 _TEMPLATE: Final = "document.typ"
 _UNREADABLE: Final = "Some images are damaged. They are described instead."

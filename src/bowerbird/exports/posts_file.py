@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from bowerbird.model import json_depth
-from bowerbird.model.media import image_urls
+from bowerbird.model.posts.media import image_urls
 
 T = TypeVar("T")
 

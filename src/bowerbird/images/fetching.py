@@ -15,7 +15,7 @@ from msgspec import Struct
 from bowerbird.images import formats
 from bowerbird.images.formats import ImageFormat
 from bowerbird.images.hosts import AllowedHosts
-from bowerbird.model.media import URL_MAX
+from bowerbird.model.posts.media import URL_MAX
 from bowerbird.outgoing import addresses
 from bowerbird.outgoing.addresses import Resolve
 from bowerbird.outgoing.requests import Connect, OutgoingRequests, PrivateAddress, Response

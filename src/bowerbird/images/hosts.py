@@ -4,7 +4,7 @@ from collections.abc import Collection
 from typing import Final
 from urllib.parse import urlsplit
 
-from bowerbird.model.media import URL_MAX
+from bowerbird.model.posts.media import URL_MAX
 from bowerbird.settings import Settings
 from bowerbird.settings.values import is_host_name
 

@@ -17,7 +17,7 @@ from bowerbird.library.imports.file_imports import ImportOptions
 from bowerbird.library.ingest.files import FileJobs, report_of
 from bowerbird.library.ingest.rates import Rates
 from bowerbird.model.accounts import Account
-from bowerbird.model.ingest import FileImport
+from bowerbird.model.arrival.ingest import FileImport
 from bowerbird.model.instants import with_offset
 from bowerbird.model.jobs import UNFINISHED
 from bowerbird.requests.ingest import FileQuery

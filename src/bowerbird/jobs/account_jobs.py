@@ -28,13 +28,15 @@ from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.library.vectors.sweeps import BUILD_EVERY_S, JOB, REMOVE_EVERY_S, VectorSweeps
 from bowerbird.library.webhooks.delivering import Delivering
-from bowerbird.model import bulk, connections, links, media, rules, webhooks
+from bowerbird.model import bulk, rules, webhooks
+from bowerbird.model.arrival import connections
 from bowerbird.model.jobs import LINKS, MEDIA, REINDEXING, RULES, SOURCES, WEBHOOKS, Job
+from bowerbird.model.posts import links, media
 from bowerbird.search.meaning.models import Models
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.files.files import Files
-from bowerbird.storage.jobs import JobStore
+from bowerbird.storage.upkeep.jobs import JobStore
 
 # The next accounts after one, in order; none at the end.
 DueAccounts = Callable[[int], Awaitable[Sequence[int]]]

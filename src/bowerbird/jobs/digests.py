@@ -18,8 +18,8 @@ from bowerbird.mail import Mailer
 from bowerbird.model.jobs import DIGESTS, Job
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.digests import DigestStore
-from bowerbird.storage.jobs import JobStore
+from bowerbird.storage.upkeep.digests import DigestStore
+from bowerbird.storage.upkeep.jobs import JobStore
 
 NAME: Final = "digest"
 EVERY_S: Final = 60.0

@@ -35,17 +35,17 @@ from bowerbird.library.media.kept import KeptImages
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
-from bowerbird.model.ingest import CHECKED_FILES
+from bowerbird.model.arrival.ingest import CHECKED_FILES
 from bowerbird.model.jobs import FOLDER, KIND, RETENTION_S, ExportFile, ExportQuery, Job, folder_of
-from bowerbird.model.media import KeptImage, image_urls
+from bowerbird.model.posts.media import KeptImage, image_urls
 from bowerbird.requests import limits
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.files.files import Files
 from bowerbird.storage.files.uploads import Scratch
-from bowerbird.storage.jobs import JobStore
 from bowerbird.storage.media import MediaStore
+from bowerbird.storage.upkeep.jobs import JobStore
 
 _DEMO: Final = hosts.DEMO_HOST.encode()
 

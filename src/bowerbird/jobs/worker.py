@@ -18,7 +18,7 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.model.jobs import EXPORTS, MAX_TRIES, UNFINISHED, Job, JobCount
 from bowerbird.storage.database import Database
 from bowerbird.storage.fair_queue import IN_BACKGROUND
-from bowerbird.storage.jobs import JobStore
+from bowerbird.storage.upkeep.jobs import JobStore
 from bowerbird.wire.metrics import LEASE_LOST, NOT_STORED, JobMetrics, RequestMetrics
 
 T = TypeVar("T")

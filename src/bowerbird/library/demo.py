@@ -23,7 +23,7 @@ from bowerbird.library.imports.undoing import FILLING, DemoRemoval
 from bowerbird.library.views.views import Views
 from bowerbird.model import instants
 from bowerbird.model.accounts import Account, Membership, Plan
-from bowerbird.model.imports import DEMO, FIRST_DEMO_ID, RunState
+from bowerbird.model.arrival.imports import DEMO, FIRST_DEMO_ID, RunState
 from bowerbird.requests.fields import read_scalar
 from bowerbird.requests.views import NewView
 from bowerbird.sources import own_json

@@ -8,9 +8,9 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from bowerbird.model.bookmarks import Post, PostDetails
 from bowerbird.model.bulk import PostField
 from bowerbird.model.labels import Label
+from bowerbird.model.posts.bookmarks import Post, PostDetails
 
 
 class EventType(StrEnum):

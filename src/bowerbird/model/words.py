@@ -162,7 +162,7 @@ class Condition(Struct, frozen=True):
 
     @property
     def is_trait(self) -> bool:
-        """Whether it is about what model/traits.py has."""
+        """Whether it is about what model/posts/traits.py has."""
         is_state = self.field is Field.IS and self.value in (GONE, REPLY, DUPLICATE)
         return is_state or self.field is Field.WORDS
 

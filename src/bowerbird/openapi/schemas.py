@@ -15,9 +15,9 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird.library.bookmarks.contents import ContentFields
-from bowerbird.model.bookmarks import Article, Attachment, QuotedPost
 from bowerbird.model.instants import PeriodKind
 from bowerbird.model.jobs import JobState
+from bowerbird.model.posts.bookmarks import Article, Attachment, QuotedPost
 from bowerbird.openapi import operations
 from bowerbird.openapi.operations import OPERATIONS
 from bowerbird.requests import limits

@@ -5,10 +5,10 @@ from typing import Annotated, Any, ClassVar, Final, Literal, get_args
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from bowerbird.model import filters
-from bowerbird.model.bookmarks import Note
 from bowerbird.model.bulk import FLAG_ACTIONS
-from bowerbird.model.highlights import Comment, Field, Offset
+from bowerbird.model.posts import filters
+from bowerbird.model.posts.bookmarks import Note
+from bowerbird.model.posts.highlights import Comment, Field, Offset
 from bowerbird.requests import limits
 from bowerbird.requests.bulk import (
     EITHER,

@@ -10,9 +10,10 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird import errors
-from bowerbird.model import instants, languages, media, networks
-from bowerbird.model.filters import Names
+from bowerbird.model import instants, languages
 from bowerbird.model.labels import name_key
+from bowerbird.model.posts import media, networks
+from bowerbird.model.posts.filters import Names
 from bowerbird.model.words import order_key
 from bowerbird.requests.fields import InvalidField, metadata_of
 from bowerbird.requests.limits import FILTER_NAMES_MAX, LISTED_IDS_MAX, NUMBER_MAX

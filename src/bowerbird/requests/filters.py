@@ -12,9 +12,10 @@ from zoneinfo import ZoneInfo
 from msgspec import Meta, Struct, structs
 
 from bowerbird import errors
-from bowerbird.model import instants, media, networks
-from bowerbird.model.filters import BookmarkFilter
+from bowerbird.model import instants
 from bowerbird.model.labels import name_key
+from bowerbird.model.posts import media, networks
+from bowerbird.model.posts.filters import BookmarkFilter
 from bowerbird.model.words import Field, WordQuery
 from bowerbird.requests.fields import Gate, InvalidField, about, metadata_of
 from bowerbird.requests.filter_values import (

@@ -2,9 +2,10 @@
 
 from typing import Final
 
-from bowerbird.model import bookmarks, connections, highlights
+from bowerbird.model.arrival import connections
 from bowerbird.model.json_depth import MAX_DEPTH, MAX_VALUES
 from bowerbird.model.labels import MAX_NAME_CHARACTERS
+from bowerbird.model.posts import bookmarks, highlights
 
 PAGE_DEFAULT: Final = 20
 PAGE_MAX: Final = 100

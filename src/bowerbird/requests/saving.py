@@ -8,8 +8,8 @@ from msgspec import Meta, Raw, Struct
 
 from bowerbird import errors
 from bowerbird.errors import Code, Refusal
-from bowerbird.model.bookmarks import NOTE_MAX
-from bowerbird.model.networks import named
+from bowerbird.model.posts.bookmarks import NOTE_MAX
+from bowerbird.model.posts.networks import named
 from bowerbird.requests import decoding, limits
 from bowerbird.requests.fields import Gate, InvalidField, LabelName, about, unique
 from bowerbird.requests.filter_values import read_flag

@@ -14,7 +14,7 @@ from bowerbird.library.bookmarks.list_request import BookmarkCounts, VectorState
 from bowerbird.library.bookmarks.selected_fields import selected
 from bowerbird.library.bookmarks.trash import Deleted, Trash
 from bowerbird.library.bulk.requests import BulkChange
-from bowerbird.model.bookmarks import Bookmark, updated_at
+from bowerbird.model.posts.bookmarks import Bookmark, updated_at
 from bowerbird.requests.bookmarks import (
     CountQuery,
     ListQuery,

@@ -4,7 +4,7 @@ from typing import Final
 
 from bowerbird.library.bookmarks.flags import Flags
 from bowerbird.library.bookmarks.highlights import Highlights
-from bowerbird.model.highlights import HighlightedPassage
+from bowerbird.model.posts.highlights import HighlightedPassage
 from bowerbird.requests.bookmarks import HighlightChange, NewHighlight
 from bowerbird.rest.bookmarks import current_post
 from bowerbird.wire.routes import ApiRoute, Operation

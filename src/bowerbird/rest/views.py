@@ -12,8 +12,8 @@ from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.list_request import VectorState
 from bowerbird.library.views.counts import CountState
 from bowerbird.library.views.views import ViewResponse, Views
-from bowerbird.model.bookmarks import Bookmark
 from bowerbird.model.labels import View
+from bowerbird.model.posts.bookmarks import Bookmark
 from bowerbird.requests.fields import gates_for
 from bowerbird.requests.views import NewView, ViewBookmarksQuery, ViewChange
 from bowerbird.storage.database import Transaction

@@ -13,7 +13,7 @@ import msgspec
 
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
-from bowerbird.model.filters import BookmarkFilter
+from bowerbird.model.posts.filters import BookmarkFilter
 from bowerbird.model.vectors import VectorStoreState
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database, Reader

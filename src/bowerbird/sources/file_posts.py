@@ -8,14 +8,14 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import UNSET, Struct
 
-from bowerbird.model.bookmarks import (
+from bowerbird.model.arrival.imports import Completeness, OrderSource
+from bowerbird.model.posts.bookmarks import (
     AuthorDetails,
     ImportRecord,
     PostDetails,
     PostMeta,
     time_in_x_id,
 )
-from bowerbird.model.imports import Completeness, OrderSource
 from bowerbird.sources.file_labels import Shortened
 from bowerbird.sources.found import Choices, Found, FoundPost, LeftOut, Reason
 from bowerbird.sources.parsing import dates

@@ -8,8 +8,8 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from bowerbird.model.bookmarks import ImportRecord, PostDetails
-from bowerbird.model.imports import Completeness, Incoming, OrderSource
+from bowerbird.model.arrival.imports import Completeness, Incoming, OrderSource
+from bowerbird.model.posts.bookmarks import ImportRecord, PostDetails
 from bowerbird.sources.parsing.csv_rows import sniff_delimiter, split_line
 from bowerbird.sources.parsing.json_values import Outline, outline
 from bowerbird.sources.parsing.text_lines import SeekableFile, decode

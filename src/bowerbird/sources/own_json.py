@@ -11,8 +11,12 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from bowerbird.model import bookmarks, highlights, instants
-from bowerbird.model.bookmarks import (
+from bowerbird.model import instants
+from bowerbird.model.arrival.imports import Completeness, Incoming, OrderSource
+from bowerbird.model.json_depth import MAX_DEPTH, is_too_deep
+from bowerbird.model.labels import NAME_RULE, clean_name, name_key
+from bowerbird.model.posts import bookmarks, highlights
+from bowerbird.model.posts.bookmarks import (
     ImportRecord,
     Post,
     check_open_fields,
@@ -20,9 +24,6 @@ from bowerbird.model.bookmarks import (
     post_json,
     with_highlights,
 )
-from bowerbird.model.imports import Completeness, Incoming, OrderSource
-from bowerbird.model.json_depth import MAX_DEPTH, is_too_deep
-from bowerbird.model.labels import NAME_RULE, clean_name, name_key
 from bowerbird.sources.file_posts import invalid
 from bowerbird.sources.found import Beginning, Choices, Format, Found, FoundPost, Notice
 from bowerbird.sources.parsing.json_records import MalformedFile, Record, records

@@ -9,8 +9,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
-from bowerbird.model import networks
-from bowerbird.model.networks import FACEBOOK, INSTAGRAM, LINKEDIN, THREADS, TIKTOK, TUMBLR, YOUTUBE
+from bowerbird.model.posts import networks
+from bowerbird.model.posts.networks import (
+    FACEBOOK,
+    INSTAGRAM,
+    LINKEDIN,
+    THREADS,
+    TIKTOK,
+    TUMBLR,
+    YOUTUBE,
+)
 from bowerbird.sources.found import FIRST_FOREIGN_ID
 
 

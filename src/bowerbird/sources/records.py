@@ -12,8 +12,8 @@ from typing import Any, Final
 from msgspec import Struct
 
 from bowerbird.model import instants
-from bowerbird.model.bookmarks import time_in_x_id
-from bowerbird.model.imports import Completeness
+from bowerbird.model.arrival.imports import Completeness
+from bowerbird.model.posts.bookmarks import time_in_x_id
 from bowerbird.sources import file_labels
 from bowerbird.sources.file_posts import (
     FAVOURITE,

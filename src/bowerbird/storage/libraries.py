@@ -10,8 +10,8 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird.model import events
+from bowerbird.model.arrival.imports import Counts
 from bowerbird.model.events import Happening
-from bowerbird.model.imports import Counts
 from bowerbird.model.instants import without_offset
 from bowerbird.model.labels import Label, name_key
 from bowerbird.storage.database import Database, Reader, Row, Transaction, place_of

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
-from bowerbird.model.links import (
+from bowerbird.model.posts.links import (
     LEFT,
     WAITING,
     ContentState,

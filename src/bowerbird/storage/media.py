@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 
 from bowerbird.model.accounts import Account
-from bowerbird.model.media import (
+from bowerbird.model.posts.media import (
     DueImage,
     FailedImage,
     ImageLink,

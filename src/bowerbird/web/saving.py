@@ -18,9 +18,9 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.demo import Demo
 from bowerbird.model import instants
 from bowerbird.model.accounts import Account
-from bowerbird.model.bookmarks import Post, PostDetails, time_in_id
 from bowerbird.model.labels import name_key
-from bowerbird.model.networks import icon_of, name_of, named
+from bowerbird.model.posts.bookmarks import Post, PostDetails, time_in_id
+from bowerbird.model.posts.networks import icon_of, name_of, named
 from bowerbird.requests.limits import NOTE_MAX
 from bowerbird.requests.saving import SaveRequest
 from bowerbird.sources import post_links

@@ -20,13 +20,13 @@ from bowerbird.library.access import turns
 from bowerbird.library.access.call_allowance import CallCharge
 from bowerbird.requests import limits
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.idempotency import (
+from bowerbird.storage.libraries import DayUse
+from bowerbird.storage.upkeep.idempotency import (
     RETENTION_HOURS,
     IdempotencyStore,
     InProgressError,
     StoredAnswer,
 )
-from bowerbird.storage.libraries import DayUse
 from bowerbird.wire.responses.replies import Header, Reply
 
 T = TypeVar("T")

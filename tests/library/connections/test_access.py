@@ -14,8 +14,8 @@ from bowerbird.library.access.activity import Activity
 from bowerbird.library.accounts.account_export import AccountDownload
 from bowerbird.library.connections.connections import Connections
 from bowerbird.model.accounts import ActivityKind
-from bowerbird.model.connections import ConnectionState, Problem
-from bowerbird.model.imports import RunState
+from bowerbird.model.arrival.connections import ConnectionState, Problem
+from bowerbird.model.arrival.imports import RunState
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.account_removal import AccountRemoval
 from bowerbird.storage.files.files import Files

@@ -9,8 +9,8 @@ from bowerbird.errors import Refusal
 from bowerbird.library.access.attempt_limits import BURST
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.links import reading as links_reading
-from bowerbird.model.imports import Completeness
-from bowerbird.model.links import LEFT, Reason
+from bowerbird.model.arrival.imports import Completeness
+from bowerbird.model.posts.links import LEFT, Reason
 from bowerbird.sources.file_posts import FilePost, found_post
 from bowerbird.sources.found import FoundPost
 from bowerbird.sources.post_links import parse, parse_listed

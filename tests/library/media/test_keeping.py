@@ -13,7 +13,7 @@ from bowerbird.library.media.downloads import RETRIES_S
 from bowerbird.library.media.preferences import MEGABYTE
 from bowerbird.library.upkeep.checks import Checks
 from bowerbird.library.upkeep.sweeping import Sweeping
-from bowerbird.model.media import file_name
+from bowerbird.model.posts.media import file_name
 from bowerbird.storage.database import Transaction
 from bowerbird.storage.files.files import Files
 from tests.support import imports, pictures

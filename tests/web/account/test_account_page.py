@@ -14,7 +14,7 @@ from bowerbird.model.accounts import ActivityKind
 from bowerbird.requests import limits
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database
-from bowerbird.storage.digests import DigestStore
+from bowerbird.storage.upkeep.digests import DigestStore
 from tests.support import make, smtp
 from tests.support.service import Member
 from tests.support.visiting import Visitor

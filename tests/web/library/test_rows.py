@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from bowerbird.model.links import LEFT, SENTENCES, FailedLink, Reason
+from bowerbird.model.posts.links import LEFT, SENTENCES, FailedLink, Reason
 from bowerbird.storage.links import LinkStore
 from tests.support import writing
 from tests.web.house import House, Reader, ids

@@ -8,7 +8,7 @@ import pytest
 
 from bowerbird.images import drawings as drawn_pictures
 from bowerbird.library import demo
-from bowerbird.model.media import shown_urls
+from bowerbird.model.posts.media import shown_urls
 from tests.support.keeping import Shelf
 from tests.web import demo_pictures as drawings
 from tests.web.house import Reader

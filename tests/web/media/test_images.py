@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from bowerbird.storage.database import Database
-from bowerbird.storage.jobs import JobStore
+from bowerbird.storage.upkeep.jobs import JobStore
 from tests.support import pictures
 from tests.support.image_hosts import X
 from tests.support.keeping import Shelf, image, video

@@ -14,7 +14,7 @@ from bowerbird.storage.accounts.sunset_notices import VersionUseStore
 from bowerbird.storage.backup import last_backup
 from bowerbird.storage.backup.last_backup import LastBackup
 from bowerbird.storage.database import Database
-from bowerbird.storage.vectors import VectorStore
+from bowerbird.storage.words.vectors import VectorStore
 from bowerbird.wire.deprecation import Deprecation
 from tests.support.models import MODELS
 from tests.support.service import SetClock

@@ -12,11 +12,13 @@ from bowerbird.jobs import account_jobs, digests
 from bowerbird.jobs.worker import JobKind, Worker
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.sign_in.one_time_links import Invitations
-from bowerbird.model import bulk, connections, jobs, links, media, rules, vectors, webhooks
+from bowerbird.model import bulk, jobs, rules, vectors, webhooks
 from bowerbird.model.accounts import ActivityKind
+from bowerbird.model.arrival import connections
 from bowerbird.model.jobs import KIND_NAMES, Job
+from bowerbird.model.posts import links, media
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.jobs import JobStore
+from bowerbird.storage.upkeep.jobs import JobStore
 from tests.web.house import House, build
 
 pytestmark = pytest.mark.anyio

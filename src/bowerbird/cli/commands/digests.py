@@ -28,7 +28,7 @@ from bowerbird.model.instants import (
 )
 from bowerbird.search.meaning.models import Models
 from bowerbird.settings import PREFIX
-from bowerbird.storage.digests import DigestStore
+from bowerbird.storage.upkeep.digests import DigestStore
 
 # The calendar needs room for a week before and a year after every day.
 _FIRST_YEAR: Final = 1971

@@ -15,8 +15,8 @@ from bowerbird.clock import system_clock
 from bowerbird.library.upkeep import health, installation_checks
 from bowerbird.library.upkeep.health import Mark, Result
 from bowerbird.settings import PREFIX, BadSetting, Settings
-from bowerbird.storage.jobs import JobStore
 from bowerbird.storage.media import MediaStore
+from bowerbird.storage.upkeep.jobs import JobStore
 
 _STATES: Final = {Mark.GOOD: "good", Mark.WARNING: "warning", Mark.BROKEN: "broken"}
 _COLUMNS: Final[Sequence[Column[Result]]] = (

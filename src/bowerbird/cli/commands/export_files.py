@@ -32,8 +32,8 @@ from bowerbird.library.bookmarks.events import Events
 from bowerbird.library.media.kept import KeptImages
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
-from bowerbird.model.bookmarks import Bookmark
-from bowerbird.model.media import image_urls
+from bowerbird.model.posts.bookmarks import Bookmark
+from bowerbird.model.posts.media import image_urls
 from bowerbird.storage import private_files
 from bowerbird.storage.accounts.account_removal import AccountExportStore
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore

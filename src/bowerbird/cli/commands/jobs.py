@@ -9,7 +9,7 @@ from bowerbird.cli.context import LibraryContext, with_library
 from bowerbird.cli.output import Column, json_option, moment_column, print_listing
 from bowerbird.model.jobs import KIND_NAMES, JobResponse
 from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.jobs import JobStore
+from bowerbird.storage.upkeep.jobs import JobStore
 
 
 class _Listed(NamedTuple):

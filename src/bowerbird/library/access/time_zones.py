@@ -6,7 +6,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.instants import zone_of
 from bowerbird.requests.filters import FlagFilters, has_days
 from bowerbird.storage.database import Database, Reader
-from bowerbird.storage.digests import DigestStore
+from bowerbird.storage.upkeep.digests import DigestStore
 
 
 class TimeZones:

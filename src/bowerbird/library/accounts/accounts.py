@@ -15,7 +15,7 @@ from bowerbird.clock import Clock, month_of
 from bowerbird.email_addresses import is_address
 from bowerbird.errors import Code, Refusal, shown
 from bowerbird.library.access.activity import Activity
-from bowerbird.model import jobs, media
+from bowerbird.model import jobs
 from bowerbird.model.accounts import (
     Account,
     ActivityKind,
@@ -25,8 +25,9 @@ from bowerbird.model.accounts import (
     Reading,
     RemovedPostsChoice,
 )
-from bowerbird.model.ingest import checked_files_of
+from bowerbird.model.arrival.ingest import checked_files_of
 from bowerbird.model.keys import new_account_id
+from bowerbird.model.posts import media
 from bowerbird.model.words import fold
 from bowerbird.storage.accounts.account_removal import AccountRemoval, Losses
 from bowerbird.storage.accounts.accounts import AccountStore

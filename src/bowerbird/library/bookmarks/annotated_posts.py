@@ -17,7 +17,7 @@ from bowerbird.library.bookmarks.cursors import Keyset
 from bowerbird.lru import LruCache
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
-from bowerbird.model.filters import After, BookmarkFilter, Sort
+from bowerbird.model.posts.filters import After, BookmarkFilter, Sort
 from bowerbird.model.words import Term, WordQuery
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.fields import gates_for

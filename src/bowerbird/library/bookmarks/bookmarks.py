@@ -37,9 +37,9 @@ from bowerbird.library.bookmarks.threads import Thread, threads_of
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
-from bowerbird.model.filters import BookmarkFilter
-from bowerbird.model.imports import Completeness
-from bowerbird.model.links import ContentState, PostContent
+from bowerbird.model.arrival.imports import Completeness
+from bowerbird.model.posts.filters import BookmarkFilter
+from bowerbird.model.posts.links import ContentState, PostContent
 from bowerbird.model.vectors import VectorStoreState
 from bowerbird.requests.bookmarks import CountQuery, ListQuery, SimilarQuery
 from bowerbird.requests.fields import gates_for
@@ -47,7 +47,7 @@ from bowerbird.requests.filters import FlagFilters, check_order, filter_of, has_
 from bowerbird.requests.limits import PAGE_DEFAULT, PAGE_MAX, RANKED_MAX
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore, Page
 from bowerbird.storage.database import Database
-from bowerbird.storage.vectors import VectorStore
+from bowerbird.storage.words.vectors import VectorStore
 
 _CACHED_TOTALS: Final = 4_096
 _EMPTY: Final = Page(b"", 0, None)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from msgspec import structs
 
-from bowerbird.model.filters import BookmarkFilter
+from bowerbird.model.posts.filters import BookmarkFilter
 from bowerbird.requests.bookmarks import ListQuery
 
 # 0.2.0 to 0.4.0, and this release.

@@ -11,8 +11,8 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird import errors
-from bowerbird.model.bookmarks import Integer
-from bowerbird.model.filters import SORT_FIELDS, After, Sort, SortKind
+from bowerbird.model.posts.bookmarks import Integer
+from bowerbird.model.posts.filters import SORT_FIELDS, After, Sort, SortKind
 
 # A letter, because programs take an argument that begins with "-" for an option.
 _FIRST_LETTER: Final = "c"

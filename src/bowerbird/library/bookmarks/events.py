@@ -18,15 +18,15 @@ from bowerbird.library.access import plans
 from bowerbird.library.bookmarks import cursors
 from bowerbird.library.bookmarks.cursors import Followed
 from bowerbird.model.accounts import Account
-from bowerbird.model.bookmarks import Bookmark
 from bowerbird.model.events import EventLabel, EventType, Happening
 from bowerbird.model.instants import with_offset
+from bowerbird.model.posts.bookmarks import Bookmark
 from bowerbird.requests.bookmarks import EventsQuery
 from bowerbird.requests.fields import gates_for
 from bowerbird.requests.limits import EVENT_DAYS, EVENTS_MAX, PAGE_DEFAULT
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
+from bowerbird.storage.changes.events import EventStore, Kept, Logged
 from bowerbird.storage.database import Database
-from bowerbird.storage.events import EventStore, Kept, Logged
 
 NOW: Final = "now"
 

@@ -9,8 +9,8 @@ from bowerbird.library.bookmarks.bookmarks import is_post_id
 from bowerbird.library.bookmarks.writing.changeset import Changesets
 from bowerbird.library.bookmarks.writing.kept_changes import KeptChanges
 from bowerbird.model.accounts import Account
-from bowerbird.model.bookmarks import Post
 from bowerbird.model.bulk import FLAG_ACTIONS, BulkAction, BulkRow
+from bowerbird.model.posts.bookmarks import Post
 from bowerbird.requests.bookmarks import FlagsRequest, UpdateRequest
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database, Transaction

@@ -15,11 +15,11 @@ from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.bookmarks.writing.changeset import Changesets
-from bowerbird.model import highlights
 from bowerbird.model.accounts import Account
-from bowerbird.model.bookmarks import Post, markable_texts, with_highlights
-from bowerbird.model.highlights import HighlightedPassage, Span
 from bowerbird.model.instants import with_offset
+from bowerbird.model.posts import highlights
+from bowerbird.model.posts.bookmarks import Post, markable_texts, with_highlights
+from bowerbird.model.posts.highlights import HighlightedPassage, Span
 from bowerbird.requests import limits
 from bowerbird.requests.bookmarks import HighlightChange, NewHighlight
 from bowerbird.storage.database import Database, Transaction

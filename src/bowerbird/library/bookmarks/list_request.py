@@ -17,8 +17,15 @@ from bowerbird.library.bookmarks import cursors
 from bowerbird.library.bookmarks.threads import Thread
 from bowerbird.model import instants
 from bowerbird.model.accounts import Account
-from bowerbird.model.filters import RELEVANCE, SORT_FIELDS, After, BookmarkFilter, Sort, SortKind
-from bowerbird.model.links import PostContent
+from bowerbird.model.posts.filters import (
+    RELEVANCE,
+    SORT_FIELDS,
+    After,
+    BookmarkFilter,
+    Sort,
+    SortKind,
+)
+from bowerbird.model.posts.links import PostContent
 from bowerbird.model.vectors import VectorStoreState
 from bowerbird.model.words import order_key
 from bowerbird.requests.bookmarks import ListQuery

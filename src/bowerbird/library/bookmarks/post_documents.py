@@ -9,7 +9,8 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.bookmarks.searching.counted_words import CountedWords, stored_post
 from bowerbird.library.bookmarks.writing.bookmark_row import Row, searchable_texts, words_of
 from bowerbird.library.vectors.sweeps import StaleVectors, embedding_text, text_hash
-from bowerbird.model.bookmarks import (
+from bowerbird.model.events import changed_fields
+from bowerbird.model.posts.bookmarks import (
     Post,
     content_hash,
     post_json,
@@ -17,7 +18,6 @@ from bowerbird.model.bookmarks import (
     rendering,
     without_saving_time,
 )
-from bowerbird.model.events import changed_fields
 from bowerbird.search.words.tokens import INDEX_FORM
 from bowerbird.storage.bookmarks.upsert import StoredPost, UpsertStore
 from bowerbird.storage.database import Database, Transaction

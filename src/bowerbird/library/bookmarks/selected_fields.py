@@ -14,7 +14,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from bowerbird import errors
 from bowerbird.library.bookmarks.contents import ContentFields
 from bowerbird.model import json_depth
-from bowerbird.model.bookmarks import Bookmark
+from bowerbird.model.posts.bookmarks import Bookmark
 from bowerbird.requests.limits import FIELDS_MAX
 
 # What some lists add to a bookmark.

@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird.model.accounts import Account
-from bowerbird.model.filters import BookmarkFilter, Sort
+from bowerbird.model.posts.filters import BookmarkFilter, Sort
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 
 # The rest of a longer thread has rows of its own.

@@ -24,9 +24,9 @@ from bowerbird.library.bookmarks.writing.trash_batch import (
     TrashBatches,
 )
 from bowerbird.model.accounts import Account, ActivityKind
-from bowerbird.model.bookmarks import Bookmark
 from bowerbird.model.bulk import BulkAction, BulkRow, Changed, PostField
 from bowerbird.model.instants import with_offset
+from bowerbird.model.posts.bookmarks import Bookmark
 from bowerbird.requests.bookmarks import TrashQuery
 from bowerbird.requests.bulk import TRASH_FILTERS
 from bowerbird.requests.fields import gates_for

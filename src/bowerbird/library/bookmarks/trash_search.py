@@ -15,8 +15,8 @@ from bowerbird.library.bookmarks.searching.highlighting import addresses_of, fie
 from bowerbird.library.bookmarks.writing.trash_batch import KEPT
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
-from bowerbird.model.filters import Names, TrashFilter
 from bowerbird.model.labels import name_key
+from bowerbird.model.posts.filters import Names, TrashFilter
 from bowerbird.model.words import TRASH, Condition, Field, order_key
 from bowerbird.requests.bulk import TRASH_FILTERS, TrashSelecting
 from bowerbird.requests.fields import InvalidField

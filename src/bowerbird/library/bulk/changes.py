@@ -37,11 +37,11 @@ from bowerbird.model.bulk import (
 from bowerbird.model.jobs import CHANGES, JobState
 from bowerbird.model.labels import Label, name_key
 from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.bulk import BulkStore, packed
+from bowerbird.storage.changes.bulk import BulkStore, packed
 from bowerbird.storage.database import Database, Reader, Transaction
-from bowerbird.storage.jobs import JobStore
 from bowerbird.storage.labels import LabelStore
 from bowerbird.storage.libraries import LibraryStore
+from bowerbird.storage.upkeep.jobs import JobStore
 
 _MAX_ID_LENGTH: Final = 64
 # How long a request waits for a change before it answers that a job does the rest.

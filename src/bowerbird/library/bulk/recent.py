@@ -14,7 +14,7 @@ from bowerbird.model.instants import with_offset
 from bowerbird.requests.bookmarks import ChangesQuery
 from bowerbird.requests.limits import PAGE_DEFAULT
 from bowerbird.storage.accounts.credentials import KeyStore
-from bowerbird.storage.bulk import BulkStore
+from bowerbird.storage.changes.bulk import BulkStore
 from bowerbird.storage.database import Database
 
 _LAST: Final = 2**63 - 1

@@ -16,9 +16,9 @@ from bowerbird.model.rules import Action, Do, Rule
 from bowerbird.model.words import Field
 from bowerbird.search.queries import query_language
 from bowerbird.search.queries.query_pieces import Kind, Piece, pieces
+from bowerbird.storage.changes.events import EventStore
+from bowerbird.storage.changes.rules import RuleStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.events import EventStore
-from bowerbird.storage.rules import RuleStore
 
 _OFF: Final = "Switched off:"
 

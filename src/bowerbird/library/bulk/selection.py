@@ -22,8 +22,8 @@ from bowerbird.library.bulk.changes import packed_parts
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.library.views.views import Views
 from bowerbird.model.accounts import Account
-from bowerbird.model.bookmarks import Bookmark
-from bowerbird.model.filters import BookmarkFilter
+from bowerbird.model.posts.bookmarks import Bookmark
+from bowerbird.model.posts.filters import BookmarkFilter
 from bowerbird.model.words import WordQuery
 from bowerbird.requests import limits
 from bowerbird.requests.bulk import BulkRequest, ChangeFilters, given

@@ -28,7 +28,7 @@ from bowerbird.model.labels import Label
 from bowerbird.requests import limits
 from bowerbird.storage.bookmarks.changeset import EditablePost
 from bowerbird.storage.bookmarks.trash import TrashStore
-from bowerbird.storage.bulk import BulkStore, unpacked
+from bowerbird.storage.changes.bulk import BulkStore, unpacked
 from bowerbird.storage.database import Database, Transaction
 
 # Moving a post into the trash or out of it also writes its words.

@@ -20,7 +20,6 @@ from bowerbird.library.bookmarks.writing.trash_batch import KEPT, TrashBatches
 from bowerbird.library.bulk.turn import fitting, per_turn
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
-from bowerbird.model.bookmarks import tags_json
 from bowerbird.model.bulk import (
     WHOLE_LABEL_ACTIONS,
     BulkAction,
@@ -32,8 +31,9 @@ from bowerbird.model.bulk import (
     is_label,
 )
 from bowerbird.model.labels import Label, name_key
+from bowerbird.model.posts.bookmarks import tags_json
 from bowerbird.storage.bookmarks.trash import TrashStore
-from bowerbird.storage.bulk import BulkStore
+from bowerbird.storage.changes.bulk import BulkStore
 from bowerbird.storage.database import Database, Transaction
 
 _FLAGS: Final[dict[int, str]] = {PostField.READ: "is_read", PostField.ARCHIVED: "is_archived"}

@@ -28,7 +28,7 @@ from bowerbird.library.connections.access import Vault
 from bowerbird.library.connections.connections import Connections
 from bowerbird.library.sign_in.attempts import Attempt, AttemptKind, Attempts
 from bowerbird.model.accounts import ActivityKind
-from bowerbird.model.connections import (
+from bowerbird.model.arrival.connections import (
     HOURLY_S,
     TITLES,
     X_INTERVAL_S,

@@ -17,15 +17,22 @@ from bowerbird.library.accounts.tokens import Devices
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.ingest.runs import IngestRuns
 from bowerbird.model.accounts import Account, ActivityKind, Device
-from bowerbird.model.connections import KIND, TITLES, Connection, ConnectionState, Network, Problem
-from bowerbird.model.imports import RunCounts
-from bowerbird.model.ingest import IngestRun
+from bowerbird.model.arrival.connections import (
+    KIND,
+    TITLES,
+    Connection,
+    ConnectionState,
+    Network,
+    Problem,
+)
+from bowerbird.model.arrival.imports import RunCounts
+from bowerbird.model.arrival.ingest import IngestRun
 from bowerbird.model.jobs import SOURCES
 from bowerbird.requests import limits
 from bowerbird.requests.ingest import FinishRequest
 from bowerbird.storage.connections import ConnectionStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.jobs import JobStore
+from bowerbird.storage.upkeep.jobs import JobStore
 
 _SCOPES: Final = "read:accounts and read:bookmarks"
 _SENTENCES: Final = {

@@ -24,15 +24,15 @@ from bowerbird.library.ingest.page_results import PageResult
 from bowerbird.library.ingest.pages import IngestPages
 from bowerbird.library.ingest.runs import IngestRuns
 from bowerbird.model.accounts import Account
-from bowerbird.model.connections import (
+from bowerbird.model.arrival.connections import (
     NEEDS_PERSON,
     Connection,
     ConnectionState,
     Network,
     Problem,
 )
-from bowerbird.model.imports import RunState
-from bowerbird.model.ingest import EndReason, IngestRun
+from bowerbird.model.arrival.imports import RunState
+from bowerbird.model.arrival.ingest import EndReason, IngestRun
 from bowerbird.requests import limits
 from bowerbird.requests.ingest import FinishRequest, NewRun
 from bowerbird.settings import Settings

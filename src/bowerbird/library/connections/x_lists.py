@@ -21,8 +21,8 @@ from bowerbird.library.ingest.page_reading import CapturedPage
 from bowerbird.library.ingest.page_results import PageResult
 from bowerbird.library.ingest.pages import IngestPages
 from bowerbird.model.accounts import Account
-from bowerbird.model.connections import Connection, Network
-from bowerbird.model.ingest import EndReason, IngestRun
+from bowerbird.model.arrival.connections import Connection, Network
+from bowerbird.model.arrival.ingest import EndReason, IngestRun
 from bowerbird.sources.x import api2
 from bowerbird.storage.connections import ConnectionStore
 from bowerbird.storage.database import Database

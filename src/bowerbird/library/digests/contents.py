@@ -19,7 +19,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.digests import AuthorCount, Contents, LabelCount, digest_id
 from bowerbird.model.instants import Period, instant_of
 from bowerbird.storage.database import Database
-from bowerbird.storage.digests import Candidate, DigestPostStore, DigestStore, Span
+from bowerbird.storage.upkeep.digests import Candidate, DigestPostStore, DigestStore, Span
 
 
 class DigestTopics:

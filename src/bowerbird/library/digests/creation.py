@@ -19,8 +19,8 @@ from bowerbird.model.events import EventType, Happening
 from bowerbird.model.instants import Period, latest_due, zone_of
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.digests import NEVER, DigestPostStore, DigestStore
 from bowerbird.storage.libraries import LibraryStore
+from bowerbird.storage.upkeep.digests import NEVER, DigestPostStore, DigestStore
 
 UNCLEAR_AFTER = 3_600 * MICROSECONDS
 """A worker that has been sending an email for this long has stopped."""

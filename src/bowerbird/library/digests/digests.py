@@ -20,8 +20,8 @@ from bowerbird.model.instants import with_offset
 from bowerbird.requests.digests import FORMATS, DigestsQuery, PreferencesRequest
 from bowerbird.requests.limits import PAGE_DEFAULT
 from bowerbird.storage.database import Database, Reader, Transaction
-from bowerbird.storage.digests import NEVER, DigestPostStore, DigestStore
 from bowerbird.storage.libraries import LibraryStore
+from bowerbird.storage.upkeep.digests import NEVER, DigestPostStore, DigestStore
 
 LATEST: Final = "latest"
 _TOKEN: Final = re.compile(r"([0-9a-f]{1,16})-([0-9a-f]{32})")

@@ -24,8 +24,8 @@ from bowerbird.mail import Email, MailDeferred, MailInterrupted, MailOutcomeUnkn
 from bowerbird.model.digests import Digest, Mailing, MailState
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.digests import DigestPostStore, DigestStore
 from bowerbird.storage.libraries import LibraryStore
+from bowerbird.storage.upkeep.digests import DigestPostStore, DigestStore
 
 Send = Callable[[Email], Awaitable[None]]
 

@@ -9,9 +9,9 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from bowerbird.model import json_depth
-from bowerbird.model.bookmarks import Bookmark
 from bowerbird.model.digests import AuthorCount, Digest, LabelCount, MailState
 from bowerbird.model.instants import Period, with_offset
+from bowerbird.model.posts.bookmarks import Bookmark
 
 # English, whatever the operator's locale.
 MONTHS: Final = (

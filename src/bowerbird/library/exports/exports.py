@@ -28,8 +28,8 @@ from bowerbird.requests.exports import ExportRequest
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.files.files import Files, OpenFile
-from bowerbird.storage.jobs import CANCELLED, JobStore
 from bowerbird.storage.libraries import LibraryStore
+from bowerbird.storage.upkeep.jobs import CANCELLED, JobStore
 
 MAX_UNFINISHED: Final = 100
 MAX_LISTED: Final = 50

@@ -15,9 +15,9 @@ from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.library.views.changes import stored_query
 from bowerbird.model import instants
 from bowerbird.model.accounts import Account
-from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.jobs import ExportQuery
 from bowerbird.model.labels import View
+from bowerbird.model.posts.filters import BookmarkFilter
 from bowerbird.requests.exports import ExportFilters, ExportRequest, as_listed
 from bowerbird.requests.fields import gates_for
 from bowerbird.requests.filter_values import read_flag

@@ -40,7 +40,7 @@ from bowerbird.library.imports.report import (
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.model import instants
 from bowerbird.model.accounts import Account
-from bowerbird.model.imports import (
+from bowerbird.model.arrival.imports import (
     ExistingBookmark,
     Incoming,
     LeftOutLabels,

@@ -26,7 +26,7 @@ from bowerbird.library.imports import runs
 from bowerbird.library.imports.planning import Known, Plan, Planned, comes_back, conversations, plan
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account, RemovedPostsChoice
-from bowerbird.model.imports import Completeness, LeftOutLabels, RunCounts, RunRow
+from bowerbird.model.arrival.imports import Completeness, LeftOutLabels, RunCounts, RunRow
 from bowerbird.requests import limits
 from bowerbird.sources import own_json
 from bowerbird.sources.found import Found, FoundPost, LeftOut, Notice

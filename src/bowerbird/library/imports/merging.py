@@ -19,8 +19,11 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from bowerbird.library.bookmarks.writing.upsert_batch import index_of
-from bowerbird.model import highlights, instants
-from bowerbird.model.bookmarks import (
+from bowerbird.model import instants
+from bowerbird.model.arrival.imports import Completeness, Deletion, ExistingBookmark, OrderSource
+from bowerbird.model.arrival.ingest import HiddenPost
+from bowerbird.model.posts import highlights
+from bowerbird.model.posts.bookmarks import (
     NOTE_MAX,
     AuthorDetails,
     ImportRecord,
@@ -31,8 +34,6 @@ from bowerbird.model.bookmarks import (
     known_time,
     with_highlights,
 )
-from bowerbird.model.imports import Completeness, Deletion, ExistingBookmark, OrderSource
-from bowerbird.model.ingest import HiddenPost
 from bowerbird.sources.found import FoundPost
 
 _NO_COUNTS: Final = Metrics()

@@ -12,7 +12,10 @@ from bowerbird.library.bookmarks.writing.upsert_batch import differs
 from bowerbird.library.imports import merging
 from bowerbird.library.imports.merging import Place, Positions, Sight
 from bowerbird.model import instants
-from bowerbird.model.bookmarks import (
+from bowerbird.model.arrival.imports import Deletion, ExistingBookmark, Incoming, OrderSource
+from bowerbird.model.arrival.ingest import HiddenPost
+from bowerbird.model.labels import clean_name, name_key
+from bowerbird.model.posts.bookmarks import (
     ImportRecord,
     Post,
     completed,
@@ -22,9 +25,6 @@ from bowerbird.model.bookmarks import (
     with_known_time,
     without_saving_time,
 )
-from bowerbird.model.imports import Deletion, ExistingBookmark, Incoming, OrderSource
-from bowerbird.model.ingest import HiddenPost
-from bowerbird.model.labels import clean_name, name_key
 from bowerbird.model.words import order_key
 from bowerbird.search.words.tokens import index_text
 from bowerbird.sources import own_json

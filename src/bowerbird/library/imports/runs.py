@@ -16,7 +16,7 @@ from bowerbird.library.bookmarks import cursors
 from bowerbird.library.bookmarks.writing import change_log
 from bowerbird.library.imports.undoing import Undoing, UndoOutcome
 from bowerbird.model.accounts import Account, ActivityKind
-from bowerbird.model.imports import RunCounts, RunRow, RunState, UndoCounts
+from bowerbird.model.arrival.imports import RunCounts, RunRow, RunState, UndoCounts
 from bowerbird.model.instants import with_offset
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.imports.changes import ChangeStore

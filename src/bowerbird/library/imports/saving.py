@@ -23,12 +23,13 @@ from bowerbird.library.imports.intake import (
     PreparedIntake,
     parts,
 )
-from bowerbird.model import instants, networks
+from bowerbird.model import instants
 from bowerbird.model.accounts import Account
-from bowerbird.model.filters import BookmarkFilter, Sort
-from bowerbird.model.imports import Completeness
+from bowerbird.model.arrival.imports import Completeness
 from bowerbird.model.json_depth import cut
-from bowerbird.model.networks import BLUESKY, NETWORKS
+from bowerbird.model.posts import networks
+from bowerbird.model.posts.filters import BookmarkFilter, Sort
+from bowerbird.model.posts.networks import BLUESKY, NETWORKS
 from bowerbird.requests.saving import ItemToSave
 from bowerbird.sources.found import FoundPost
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore

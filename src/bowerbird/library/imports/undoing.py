@@ -29,16 +29,7 @@ from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.library.bookmarks.writing.upsert_batch import fields_changed, removed_at_of
 from bowerbird.model import events
 from bowerbird.model.accounts import ActivityKind
-from bowerbird.model.bookmarks import (
-    Post,
-    content_hash,
-    is_undated,
-    post_json,
-    rendered_post,
-    tags_json,
-)
-from bowerbird.model.events import EventType, Happening, changed_fields
-from bowerbird.model.imports import (
+from bowerbird.model.arrival.imports import (
     DEMO,
     Change,
     Completeness,
@@ -53,13 +44,22 @@ from bowerbird.model.imports import (
     counts_of,
     decompressed,
 )
+from bowerbird.model.events import EventType, Happening, changed_fields
 from bowerbird.model.labels import Label
+from bowerbird.model.posts.bookmarks import (
+    Post,
+    content_hash,
+    is_undated,
+    post_json,
+    rendered_post,
+    tags_json,
+)
 from bowerbird.sources import own_json
 from bowerbird.storage.bookmarks.changeset import ChangesetStore
 from bowerbird.storage.bookmarks.trash import DeletionStore
 from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.bookmarks.views import ViewStore
-from bowerbird.storage.bulk import BulkStore
+from bowerbird.storage.changes.bulk import BulkStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.imports.changes import ChangeStore, CurrentPost, Replaced
 from bowerbird.storage.imports.runs import DemoStore, RunStore

@@ -19,10 +19,10 @@ from bowerbird.library.ingest.page_reading import CapturedPage
 from bowerbird.library.ingest.removals import RemovedPosts
 from bowerbird.library.ingest.runs import IngestRuns
 from bowerbird.model.accounts import Account
-from bowerbird.model.bookmarks import ImportRecord, PostDetails
-from bowerbird.model.imports import Completeness, LeftOutLabels, OrderSource
-from bowerbird.model.ingest import SourceUser
+from bowerbird.model.arrival.imports import Completeness, LeftOutLabels, OrderSource
+from bowerbird.model.arrival.ingest import SourceUser
 from bowerbird.model.instants import parse, with_offset
+from bowerbird.model.posts.bookmarks import ImportRecord, PostDetails
 from bowerbird.requests.ingest import Event
 from bowerbird.sources.found import FoundPost
 from bowerbird.storage.bookmarks.upsert import UpsertStore

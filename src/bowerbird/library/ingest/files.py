@@ -29,7 +29,7 @@ from bowerbird.library.imports.report import FileReport, ImportReport
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.ingest.rates import Rates
 from bowerbird.model.accounts import Account
-from bowerbird.model.ingest import FileImport, checked_files_of
+from bowerbird.model.arrival.ingest import FileImport, checked_files_of
 from bowerbird.model.jobs import UNFINISHED, JobState
 from bowerbird.requests import limits
 from bowerbird.storage import private_files

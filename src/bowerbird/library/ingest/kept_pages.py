@@ -18,7 +18,7 @@ from bowerbird.library.ingest.page_reading import CapturedPage, ReadPage
 from bowerbird.library.ingest.page_results import of_known_posts
 from bowerbird.library.ingest.removals import RemovedPosts
 from bowerbird.model.accounts import Account
-from bowerbird.model.ingest import KeptPage, KeptPageHead
+from bowerbird.model.arrival.ingest import KeptPage, KeptPageHead
 from bowerbird.requests import limits
 from bowerbird.sources.x.pages import Folder
 from bowerbird.storage.bookmarks.upsert import UpsertStore

@@ -9,13 +9,7 @@ from msgspec import Struct
 from bowerbird.library.imports.intake import IntakeOutcome, ItemResult
 from bowerbird.library.ingest.page_reading import ReadPage
 from bowerbird.model.accounts import Account
-from bowerbird.model.ingest import (
-    UP_TO_KNOWN,
-    EndReason,
-    IngestRun,
-    KeptPage,
-    PageLink,
-)
+from bowerbird.model.arrival.ingest import UP_TO_KNOWN, EndReason, IngestRun, KeptPage, PageLink
 from bowerbird.storage.bookmarks.upsert import UpsertStore
 
 

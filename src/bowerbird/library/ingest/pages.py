@@ -22,8 +22,8 @@ from bowerbird.library.ingest.page_results import TakenPage, of_known_posts
 from bowerbird.library.ingest.removals import Removals, RemovedPosts
 from bowerbird.library.ingest.runs import USE_NOTED_EVERY, IngestRuns, finished_run
 from bowerbird.model.accounts import Account
-from bowerbird.model.imports import Completeness, RunState
-from bowerbird.model.ingest import UP_TO_KNOWN, EndReason, IngestRun, StoredPage
+from bowerbird.model.arrival.imports import Completeness, RunState
+from bowerbird.model.arrival.ingest import UP_TO_KNOWN, EndReason, IngestRun, StoredPage
 from bowerbird.requests import limits
 from bowerbird.sources.found import FoundPost
 from bowerbird.storage.accounts.credentials import DeviceStore

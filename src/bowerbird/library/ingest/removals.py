@@ -15,7 +15,7 @@ from bowerbird.library.access import turns
 from bowerbird.library.bookmarks.trash import Deleted, Trash
 from bowerbird.library.imports.intake import Intake, ItemResult
 from bowerbird.model.accounts import Account, RemovedPostsChoice
-from bowerbird.model.ingest import IngestRun, OtherList, PageLink, SourceUser
+from bowerbird.model.arrival.ingest import IngestRun, OtherList, PageLink, SourceUser
 from bowerbird.model.instants import with_offset
 from bowerbird.requests import limits
 from bowerbird.sources.found import mark

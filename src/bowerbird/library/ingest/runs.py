@@ -16,8 +16,8 @@ from bowerbird.library.imports.intake import PreparedIntake
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.ingest.removals import Removals
 from bowerbird.model.accounts import Account, DeviceCaller
-from bowerbird.model.imports import RunState
-from bowerbird.model.ingest import EndReason, IngestRun, SourceUser
+from bowerbird.model.arrival.imports import RunState
+from bowerbird.model.arrival.ingest import EndReason, IngestRun, SourceUser
 from bowerbird.model.instants import with_offset
 from bowerbird.requests import limits
 from bowerbird.requests.ingest import FinishRequest, NewRun

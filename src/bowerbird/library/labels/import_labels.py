@@ -16,9 +16,9 @@ from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.labels.suggestions import LabelSuggestions, SuggestedLabel
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
-from bowerbird.model.bookmarks import Bookmark
 from bowerbird.model.bulk import BulkAction, ChangedLabel
-from bowerbird.model.filters import BookmarkFilter
+from bowerbird.model.posts.bookmarks import Bookmark
+from bowerbird.model.posts.filters import BookmarkFilter
 from bowerbird.requests.labels import ImportLabelling
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database

@@ -29,7 +29,7 @@ from bowerbird.model.bulk import BulkAction, BulkRow
 from bowerbird.model.labels import Label, name_key
 from bowerbird.requests import limits
 from bowerbird.requests.labels import InvalidOperation, LabelChange, LabelOperation, LabelRequest
-from bowerbird.storage.bulk import BulkStore
+from bowerbird.storage.changes.bulk import BulkStore
 from bowerbird.storage.database import Database, Reader, Transaction
 from bowerbird.storage.labels import LabelStore
 

@@ -15,8 +15,8 @@ from bowerbird.introductions import Introductions
 from bowerbird.library.access import plans
 from bowerbird.library.access.turns import lock_library
 from bowerbird.model.accounts import Account
-from bowerbird.model.bookmarks import Bookmark
 from bowerbird.model.labels import clean_name, name_key
+from bowerbird.model.posts.bookmarks import Bookmark
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.labels import LabelStore

@@ -11,8 +11,8 @@ from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.connections import records
 from bowerbird.connections.published import Busy, Endpoint
 from bowerbird.connections.records import Answer, SourceProblem
-from bowerbird.model.connections import Problem
-from bowerbird.model.links import Reason
+from bowerbird.model.arrival.connections import Problem
+from bowerbird.model.posts.links import Reason
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.links import LinkStore
 

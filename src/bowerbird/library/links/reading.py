@@ -22,10 +22,10 @@ from bowerbird.library.imports.intake import Intake
 from bowerbird.library.imports.saving import PostPreview, SavedItem, SaveResult
 from bowerbird.library.links.host_turns import HostTurns, NotItsTurn, Sleep
 from bowerbird.model.accounts import Account
-from bowerbird.model.connections import Problem
-from bowerbird.model.imports import Completeness
+from bowerbird.model.arrival.connections import Problem
+from bowerbird.model.arrival.imports import Completeness
 from bowerbird.model.jobs import LINKS
-from bowerbird.model.links import (
+from bowerbird.model.posts.links import (
     KIND,
     LEFT,
     SENTENCES,
@@ -45,9 +45,9 @@ from bowerbird.sources.post_links import PostLink, parse, parse_fediverse, x_pos
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.bookmarks.upsert import StoredPost, UpsertStore
 from bowerbird.storage.database import Database, Transaction, place_of
-from bowerbird.storage.jobs import JobStore
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.links import LinkStore
+from bowerbird.storage.upkeep.jobs import JobStore
 
 if TYPE_CHECKING:
     from bowerbird.connections.fetching import PublicFetcher

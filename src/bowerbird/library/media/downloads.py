@@ -17,7 +17,7 @@ from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Refusal
 from bowerbird.images import hosts
 from bowerbird.library.access.turns import lock_library
-from bowerbird.model.media import DueImage, FailedImage, KeptImage, file_name
+from bowerbird.model.posts.media import DueImage, FailedImage, KeptImage, file_name
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.files.files import Files
 from bowerbird.storage.libraries import LibraryStore

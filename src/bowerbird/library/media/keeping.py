@@ -10,7 +10,7 @@ from bowerbird.library.media.downloads import Downloads, Progress
 from bowerbird.library.media.noting import ImageNoting
 from bowerbird.library.media.preferences import MEGABYTE
 from bowerbird.model.accounts import Account
-from bowerbird.model.media import MediaAccount, folder_of
+from bowerbird.model.posts.media import MediaAccount, folder_of
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction

@@ -5,7 +5,7 @@ from typing import Final
 
 from bowerbird import errors
 from bowerbird.model.accounts import Account
-from bowerbird.model.media import KeptImage, KnownImage, file_name, url_key
+from bowerbird.model.posts.media import KeptImage, KnownImage, file_name, url_key
 from bowerbird.storage.database import Database
 from bowerbird.storage.files.files import Files, OpenFile
 from bowerbird.storage.media import MediaStore

@@ -11,7 +11,7 @@ from bowerbird.images.hosts import AllowedHosts
 from bowerbird.library.access.turns import lock_library
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
-from bowerbird.model.media import ImageLink, UnknownPost, file_name, shown_urls, video_urls
+from bowerbird.model.posts.media import ImageLink, UnknownPost, file_name, shown_urls, video_urls
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.files.files import Files
 from bowerbird.storage.libraries import LibraryStore

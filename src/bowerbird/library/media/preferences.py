@@ -9,12 +9,12 @@ from bowerbird.clock import Clock
 from bowerbird.library.access.turns import lock_library
 from bowerbird.model.accounts import Account
 from bowerbird.model.jobs import MEDIA
-from bowerbird.model.media import KIND, MediaAccount
+from bowerbird.model.posts.media import KIND, MediaAccount
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.jobs import JobStore
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.media import KEPT, LEFT_OUT, WAITING, MediaStore
+from bowerbird.storage.upkeep.jobs import JobStore
 
 MEGABYTE: Final = 1_000_000
 # The reason of a video for which the quota has no room, as in images/fetching.py.

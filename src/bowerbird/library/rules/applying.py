@@ -22,9 +22,9 @@ from bowerbird.model.labels import name_key
 from bowerbird.model.rules import Action, Applied, Do, Rule, When
 from bowerbird.requests import limits
 from bowerbird.storage.bookmarks.changeset import EditablePost
+from bowerbird.storage.changes.webhooks import WebhookStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LibraryStore
-from bowerbird.storage.webhooks import WebhookStore
 
 
 class Outcome(Struct, frozen=True):

@@ -10,8 +10,8 @@ from bowerbird.clock import Clock
 from bowerbird.library.access.time_zones import TimeZones
 from bowerbird.library.bookmarks.searching.label_words import LabelWords
 from bowerbird.model.accounts import Account
-from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.labels import Query, name_key
+from bowerbird.model.posts.filters import BookmarkFilter
 from bowerbird.model.rules import Action, Do, Rule, When
 from bowerbird.model.words import Condition, Either, Field, Part, WordQuery
 from bowerbird.requests.bulk import ChangeFilters

@@ -13,8 +13,8 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.labels import name_key
 from bowerbird.model.rules import Do, LogEntry, Rule, When
 from bowerbird.requests import limits
+from bowerbird.storage.changes.rules import RuleStore
 from bowerbird.storage.database import Database, LockTimeoutError, Transaction
-from bowerbird.storage.rules import RuleStore
 
 FAULTS: Final = 500
 """From this status on, it is not the rule that has failed."""

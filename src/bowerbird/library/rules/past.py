@@ -22,9 +22,9 @@ from bowerbird.model.labels import Query
 from bowerbird.model.rules import Applied, Do, LogEntry, Rule, When
 from bowerbird.requests import limits
 from bowerbird.requests.bulk import BulkRequest, ChangeFilters
-from bowerbird.storage.bulk import unpacked
+from bowerbird.storage.changes.bulk import unpacked
+from bowerbird.storage.changes.rules import RuleStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.rules import RuleStore
 
 _LABELLING: Final = {
     Do.ADD_LABEL: BulkAction.ADD_LABEL,

@@ -22,11 +22,11 @@ from bowerbird.requests import limits
 from bowerbird.requests.fields import InvalidField
 from bowerbird.requests.filters import sent
 from bowerbird.requests.rules import NewRule, RuleChange, check_sending, check_trigger
+from bowerbird.storage.changes.events import EventStore
+from bowerbird.storage.changes.rules import RuleStore
+from bowerbird.storage.changes.webhooks import WebhookStore
 from bowerbird.storage.database import Database, Reader, Transaction
-from bowerbird.storage.events import EventStore
 from bowerbird.storage.libraries import LibraryStore
-from bowerbird.storage.rules import RuleStore
-from bowerbird.storage.webhooks import WebhookStore
 
 _ID_BYTES: Final = 12
 _NIGHT_HOUR: Final = 3

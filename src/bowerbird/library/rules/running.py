@@ -29,9 +29,9 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.rules import FAILURES_MAX, Do, LogEntry, Rule, RuleState, When
 from bowerbird.requests import limits
 from bowerbird.storage.accounts.accounts import AccountStore
+from bowerbird.storage.changes.events import EventStore
+from bowerbird.storage.changes.rules import RuleStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.events import EventStore
-from bowerbird.storage.rules import RuleStore
 
 EVENTS_PER_TURN: Final = 2_000
 _ACCOUNTS_PER_PAGE: Final = 100

@@ -9,7 +9,7 @@ from bowerbird.library.rules.matching import Span
 from bowerbird.model.events import EventType, Happening
 from bowerbird.model.labels import name_key
 from bowerbird.model.rules import Rule, When
-from bowerbird.storage.events import Logged
+from bowerbird.storage.changes.events import Logged
 
 # A source that brings a stored post again sets one of these.
 _SAVED_AGAIN: Final = frozenset({"bookmarked_at", "sort_index", "imported_at"})

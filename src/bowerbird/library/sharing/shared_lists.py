@@ -19,9 +19,9 @@ from bowerbird.library.media.kept import KeptImages
 from bowerbird.library.views.views import Views
 from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account, Plan
-from bowerbird.model.filters import RELEVANCE, BookmarkFilter
 from bowerbird.model.labels import View, ViewSort
-from bowerbird.model.media import KeptImage
+from bowerbird.model.posts.filters import RELEVANCE, BookmarkFilter
+from bowerbird.model.posts.media import KeptImage
 from bowerbird.model.shares import Audience, ListName, Share, Shared
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.filters import filter_of

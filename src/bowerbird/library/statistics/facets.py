@@ -19,9 +19,9 @@ from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model import instants as relative_dates
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
-from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.instants import local_day, zone_of
-from bowerbird.model.networks import name_of
+from bowerbird.model.posts.filters import BookmarkFilter
+from bowerbird.model.posts.networks import name_of
 from bowerbird.requests.bookmarks import FacetsQuery
 from bowerbird.requests.fields import gates_for
 from bowerbird.requests.filters import sent
@@ -29,7 +29,7 @@ from bowerbird.requests.limits import FACET_LINKED_POSTS_MAX, PAGE_DEFAULT
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.bookmarks.facets import FacetStore
 from bowerbird.storage.database import Database
-from bowerbird.storage.digests import DigestStore
+from bowerbird.storage.upkeep.digests import DigestStore
 
 _URL: Final = re.compile(r"\bhttps?://([^\s/?#<>\"']{4,300})", re.IGNORECASE)
 _HOST: Final = re.compile(r"(?=.{4,253}\Z)[^\W_]([\w-]*[^\W_])?(\.[^\W_]([\w-]*[^\W_])?)+")

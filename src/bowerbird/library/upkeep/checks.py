@@ -20,7 +20,7 @@ from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.checks import ORPHANS, CheckStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LibraryStore, LockedLibrary
-from bowerbird.storage.vectors import VectorStore
+from bowerbird.storage.words.vectors import VectorStore
 
 Advance = Callable[[int], None]
 

@@ -14,12 +14,12 @@ from msgspec import Struct
 from bowerbird.clock import month_of, system_clock
 from bowerbird.library.bookmarks.searching.counted_words import stored_occurrences
 from bowerbird.library.bookmarks.writing.bookmark_row import row_of, words_of
-from bowerbird.model import bookmarks, traits
 from bowerbird.model.accounts import Account
-from bowerbird.model.bookmarks import tags_json
-from bowerbird.model.imports import Incoming, Placement
+from bowerbird.model.arrival.imports import Incoming, Placement
 from bowerbird.model.instants import UNKNOWN
 from bowerbird.model.labels import name_key
+from bowerbird.model.posts import bookmarks, traits
+from bowerbird.model.posts.bookmarks import tags_json
 from bowerbird.search.words.tokens import COUNTED_FORM
 from bowerbird.sources import own_json
 from bowerbird.sources.own_json import InvalidRecord
@@ -27,7 +27,7 @@ from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.checks import StoredBookmark
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LibraryStore
-from bowerbird.storage.word_counts import WordCounts
+from bowerbird.storage.words.word_counts import WordCounts
 
 # The content hash of lost content. No post has it, so the next import writes the post again.
 _LOST: Final = bytes(16)

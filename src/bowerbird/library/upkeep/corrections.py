@@ -21,10 +21,11 @@ from bowerbird.library.bookmarks.writing.annotation_changes import KEPT_DAYS
 from bowerbird.library.bookmarks.writing.bookmark_row import language_of, media_of
 from bowerbird.library.upkeep.comparisons import Comparison, WordCountChecks
 from bowerbird.library.vectors.sweeps import StaleVectors, text_hash, text_of_rendering
-from bowerbird.model import events, json_depth, languages, traits
+from bowerbird.model import events, json_depth, languages
 from bowerbird.model.accounts import Account
-from bowerbird.model.bookmarks import Post
-from bowerbird.model.imports import Counts
+from bowerbird.model.arrival.imports import Counts
+from bowerbird.model.posts import traits
+from bowerbird.model.posts.bookmarks import Post
 from bowerbird.search.words.tokens import INDEX_FORM
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.bookmarks.annotations import AnnotationStore
@@ -33,7 +34,7 @@ from bowerbird.storage.bookmarks.word_index import WordSegments
 from bowerbird.storage.checks import CheckStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LibraryStore, LockedLibrary
-from bowerbird.storage.word_counts import UncountedPost, WordCounts
+from bowerbird.storage.words.word_counts import UncountedPost, WordCounts
 
 _KEPT: Final = KEPT_DAYS * 86_400 * MICROSECONDS
 _ACCOUNTS_PER_PAGE: Final = 500

@@ -14,9 +14,9 @@ from bowerbird.clock import MICROSECONDS
 from bowerbird.model.jobs import KIND_NAMES, JobCount, JobState, QueueState
 from bowerbird.settings import PREFIX, Settings
 from bowerbird.storage.backup import last_backup
-from bowerbird.storage.jobs import JobStore
 from bowerbird.storage.media import MediaStore
 from bowerbird.storage.sqlite.database import FILE_NAME
+from bowerbird.storage.upkeep.jobs import JobStore
 
 BACKUP_DAYS: Final = 7
 _MIN_FREE_BYTES: Final = 1 << 30

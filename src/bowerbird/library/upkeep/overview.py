@@ -19,8 +19,8 @@ from bowerbird.storage.backup import last_backup
 from bowerbird.storage.backup.last_backup import LastBackup
 from bowerbird.storage.checks import CheckStore
 from bowerbird.storage.database import Database
-from bowerbird.storage.jobs import JobStore
-from bowerbird.storage.vectors import VectorStore
+from bowerbird.storage.upkeep.jobs import JobStore
+from bowerbird.storage.words.vectors import VectorStore
 
 PER_PAGE: Final = 10
 _FIRST: Final = (-1, 0, "")

@@ -30,10 +30,9 @@ from bowerbird.requests.limits import (
 )
 from bowerbird.storage.activity import ActivityStore
 from bowerbird.storage.bookmarks.views import ViewStore
-from bowerbird.storage.bulk import BulkStore
+from bowerbird.storage.changes.bulk import BulkStore
+from bowerbird.storage.changes.events import EventStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.events import EventStore
-from bowerbird.storage.idempotency import RETENTION_HOURS, IdempotencyStore
 from bowerbird.storage.imports.changes import ChangeStore
 from bowerbird.storage.imports.runs import RunStore
 from bowerbird.storage.ingest.runs import (
@@ -45,7 +44,8 @@ from bowerbird.storage.ingest.runs import (
 )
 from bowerbird.storage.sign_in.one_time_links import OneTimeLinkStore, SpentAttemptStore
 from bowerbird.storage.sign_in.sessions import Alive, SessionStore
-from bowerbird.storage.sweeping import Due, Expiry, SweepStore
+from bowerbird.storage.upkeep.idempotency import RETENTION_HOURS, IdempotencyStore
+from bowerbird.storage.upkeep.sweeping import Due, Expiry, SweepStore
 
 _DAY: Final = 86_400 * MICROSECONDS
 Removal = Callable[[Transaction], Awaitable[int]]

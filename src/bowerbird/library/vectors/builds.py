@@ -19,7 +19,7 @@ from bowerbird.search.meaning.multilingual import needs_second_model
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LibraryStore
-from bowerbird.storage.vectors import BuildProgress, VectorPart, VectorStore
+from bowerbird.storage.words.vectors import BuildProgress, VectorPart, VectorStore
 
 if TYPE_CHECKING:
     from bowerbird.search.meaning.arrays import Floats

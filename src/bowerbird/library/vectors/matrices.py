@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bowerbird.model.accounts import Account
 from bowerbird.model.vectors import VectorStoreState
-from bowerbird.storage.vectors import VectorStore
+from bowerbird.storage.words.vectors import VectorStore
 
 if TYPE_CHECKING:
     from bowerbird.search.meaning.arrays import Integers

@@ -21,7 +21,7 @@ from bowerbird.search.meaning.embedding import NO_FLOOR
 from bowerbird.search.meaning.models import Models
 from bowerbird.search.meaning.multilingual import first_share, is_known
 from bowerbird.storage.database import Database, Reader
-from bowerbird.storage.vectors import VectorStore
+from bowerbird.storage.words.vectors import VectorStore
 
 if TYPE_CHECKING:
     from bowerbird.search.meaning.arrays import Floats

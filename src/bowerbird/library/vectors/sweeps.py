@@ -14,16 +14,16 @@ from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.turns import lock_library
 from bowerbird.model import json_depth
-from bowerbird.model.bookmarks import Post, own_words
 from bowerbird.model.jobs import EMBEDDING
-from bowerbird.model.media import DOMAIN, attached_texts
+from bowerbird.model.posts.bookmarks import Post, own_words
+from bowerbird.model.posts.media import DOMAIN, attached_texts
 from bowerbird.model.vectors import BUILD
 from bowerbird.search.meaning.embedding import Embedder
 from bowerbird.search.meaning.models import Models
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.jobs import JobStore
 from bowerbird.storage.libraries import LibraryStore
-from bowerbird.storage.vectors import CurrentModels, VectorStore
+from bowerbird.storage.upkeep.jobs import JobStore
+from bowerbird.storage.words.vectors import CurrentModels, VectorStore
 
 
 def embedding_text(post: Post) -> str:

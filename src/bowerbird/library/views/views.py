@@ -18,9 +18,9 @@ from bowerbird.library.views import changes
 from bowerbird.library.views.counts import Budget, Count, CountRequest, CountState, ViewCounts
 from bowerbird.model.accounts import Account
 from bowerbird.model.events import EventType, Happening
-from bowerbird.model.filters import RELEVANCE, BookmarkFilter
 from bowerbird.model.instants import with_offset
 from bowerbird.model.labels import Bucket, DeletedView, Query, View, ViewSort
+from bowerbird.model.posts.filters import RELEVANCE, BookmarkFilter
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.fields import gates_for
 from bowerbird.requests.filters import MEANING, filter_of, flags_of

@@ -28,8 +28,8 @@ from bowerbird.model.webhooks import Delivery, DeliveryState, Webhook, WebhookSt
 from bowerbird.requests.limits import DELIVERIES_KEPT, WAITING_DELIVERIES_MAX
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.accounts import AccountStore
+from bowerbird.storage.changes.webhooks import WebhookStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.webhooks import WebhookStore
 
 if TYPE_CHECKING:
     from bowerbird.library.webhooks.sending import Attempt, Sender

@@ -16,8 +16,8 @@ from bowerbird.library.bookmarks.searching import text_matching
 from bowerbird.library.bookmarks.searching.highlighting import addresses_of, fields_of
 from bowerbird.model import json_depth
 from bowerbird.model.events import EventType
-from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.labels import name_key
+from bowerbird.model.posts.filters import BookmarkFilter
 from bowerbird.model.words import ALL, HIGHLIGHT, NOTE, Condition, Either, Field, Part, order_key
 from bowerbird.storage.bookmarks.filters import handle_of
 

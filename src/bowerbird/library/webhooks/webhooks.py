@@ -33,10 +33,10 @@ from bowerbird.model.webhooks import (
 from bowerbird.requests import limits
 from bowerbird.requests.webhooks import NewWebhook, WebhookChange
 from bowerbird.settings import Settings
+from bowerbird.storage.changes.webhooks import WebhookStore
 from bowerbird.storage.database import Database, Reader, Transaction
-from bowerbird.storage.jobs import JobStore
 from bowerbird.storage.libraries import LibraryStore
-from bowerbird.storage.webhooks import WebhookStore
+from bowerbird.storage.upkeep.jobs import JobStore
 
 if TYPE_CHECKING:
     from bowerbird.library.webhooks.sending import Sender

@@ -7,9 +7,10 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from bowerbird.model import instants, languages, media
+from bowerbird.model import instants, languages
 from bowerbird.model.labels import name_key
-from bowerbird.model.networks import NETWORKS, called
+from bowerbird.model.posts import media
+from bowerbird.model.posts.networks import NETWORKS, called
 from bowerbird.model.words import (
     ALL,
     DUPLICATE,

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 from urllib.parse import unquote
 
-from bowerbird.model.traits import plain_address
+from bowerbird.model.posts.traits import plain_address
 from bowerbird.model.words import ADDRESS, GAP, Form
 from bowerbird.search.words.token_folding import MAX_TOKEN_CHARACTERS, fold
 

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from bowerbird.model import languages
-from bowerbird.model.bookmarks import PostMeta
-from bowerbird.model.imports import OrderSource
+from bowerbird.model.arrival.imports import OrderSource
 from bowerbird.model.labels import clean_name
+from bowerbird.model.posts.bookmarks import PostMeta
 from bowerbird.sources.found import Found, LeftOut, Reason
 from bowerbird.sources.parsing.json_values import at
 from bowerbird.sources.x.content import (

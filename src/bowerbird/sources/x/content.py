@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
-from bowerbird.model.bookmarks import AuthorDetails
+from bowerbird.model.posts.bookmarks import AuthorDetails
 from bowerbird.sources.parsing.json_values import at
 from bowerbird.sources.x.values import (
     MAX_ARTICLE_CHARACTERS,

@@ -6,8 +6,8 @@ from typing import Final, NamedTuple
 from msgspec import UNSET, UnsetType
 
 from bowerbird.model import instants, languages
-from bowerbird.model.bookmarks import ImportRecord, Metrics, PostDetails, PostMeta
-from bowerbird.model.imports import Completeness, OrderSource
+from bowerbird.model.arrival.imports import Completeness, OrderSource
+from bowerbird.model.posts.bookmarks import ImportRecord, Metrics, PostDetails, PostMeta
 from bowerbird.sources.found import FoundPost, LeftOut, Reason
 from bowerbird.sources.parsing.json_values import at
 from bowerbird.sources.x.content import Content, Unwrapped, id_of, read_content, unwrap

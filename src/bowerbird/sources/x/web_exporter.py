@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from msgspec import UNSET
 
-from bowerbird.model.bookmarks import PostMeta
-from bowerbird.model.imports import OrderSource
+from bowerbird.model.arrival.imports import OrderSource
+from bowerbird.model.posts.bookmarks import PostMeta
 from bowerbird.sources.found import Found, LeftOut, Reason
 from bowerbird.sources.parsing.json_records import Readable
 from bowerbird.sources.parsing.json_values import PART, Unreadable, at, read_records, walk

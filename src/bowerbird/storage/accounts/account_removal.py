@@ -6,7 +6,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from bowerbird.model.accounts import Account
-from bowerbird.model.bookmarks import UPDATED, bookmark_json
+from bowerbird.model.posts.bookmarks import UPDATED, bookmark_json
 from bowerbird.storage.database import (
     LAST_NUMBER,
     Database,

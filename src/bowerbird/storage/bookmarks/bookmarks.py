@@ -7,9 +7,9 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from bowerbird.model import media
 from bowerbird.model.accounts import Account
-from bowerbird.model.bookmarks import (
+from bowerbird.model.posts import media
+from bowerbird.model.posts.bookmarks import (
     FLAGS,
     TAGS,
     UNTAGGED,
@@ -18,7 +18,7 @@ from bowerbird.model.bookmarks import (
     join_bookmarks,
     scored_json,
 )
-from bowerbird.model.filters import SORT_FIELDS, After, BookmarkFilter, Sort
+from bowerbird.model.posts.filters import SORT_FIELDS, After, BookmarkFilter, Sort
 from bowerbird.storage.bookmarks.filters import (
     FRAGMENTS,
     narrowing,
@@ -68,7 +68,7 @@ class Page(Struct, frozen=True):
 
 
 class Print(NamedTuple):
-    """What shows whether a post is a copy (model/traits.py), and its place in the order."""
+    """What shows whether a post is a copy (model/posts/traits.py), and its place in the order."""
 
     number: int
     sort_index: int

@@ -9,7 +9,7 @@ from msgspec import Struct
 from bowerbird.storage.bookmarks.word_index import AFTER_DELETING, WordMerging
 from bowerbird.storage.database import Database, Reader, Row, Transaction
 from bowerbird.storage.libraries import LockedLibrary
-from bowerbird.storage.word_counts import WordCounts
+from bowerbird.storage.words.word_counts import WordCounts
 
 # The vector store's count is lowered while the vectors still exist to be counted.
 _REMOVED: Final = (

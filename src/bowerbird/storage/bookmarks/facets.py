@@ -6,9 +6,9 @@ Also finds the authors of saved posts by the start of their handle or name.
 from collections.abc import Sequence
 from typing import Any, Final
 
-from bowerbird.model import media, networks
 from bowerbird.model.accounts import Account
-from bowerbird.model.filters import BookmarkFilter
+from bowerbird.model.posts import media, networks
+from bowerbird.model.posts.filters import BookmarkFilter
 from bowerbird.storage.bookmarks.filters import FRAGMENTS, narrowing
 from bowerbird.storage.database import Database, Row, place_values
 

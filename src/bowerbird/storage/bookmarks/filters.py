@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from string import ascii_lowercase
 from typing import Any, Final
 
-from bowerbird.model import media, networks, traits
 from bowerbird.model.accounts import Account
-from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.instants import UNKNOWN, without_offset
 from bowerbird.model.languages import code_of
+from bowerbird.model.posts import media, networks, traits
+from bowerbird.model.posts.filters import BookmarkFilter
 from bowerbird.model.words import (
     ALL,
     DUPLICATE,

@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import Struct
 
 from bowerbird.model.accounts import Account
-from bowerbird.model.filters import SORT_FIELDS, After, BookmarkFilter, Sort
+from bowerbird.model.posts.filters import SORT_FIELDS, After, BookmarkFilter, Sort
 
 # Follows an index in the order of the list and skips what does not match. Without such an index,
 # it sorts the whole library.

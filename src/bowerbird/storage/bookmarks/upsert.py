@@ -7,11 +7,11 @@ from typing import Any, Final, NamedTuple, TypeVar
 import msgspec
 
 from bowerbird.model.accounts import Account
-from bowerbird.model.imports import ExistingBookmark
+from bowerbird.model.arrival.imports import ExistingBookmark
 from bowerbird.model.labels import name_key
 from bowerbird.storage.database import Database, Reader, Row, Transaction, place_of
 from bowerbird.storage.libraries import LockedLibrary
-from bowerbird.storage.word_counts import WordCounts, occurrences
+from bowerbird.storage.words.word_counts import WordCounts, occurrences
 
 T = TypeVar("T")
 

@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from bowerbird.model.imports import Change, State, pack, packed_size, unpack
+from bowerbird.model.arrival.imports import Change, State, pack, packed_size, unpack
 from bowerbird.model.labels import Label
 from bowerbird.storage.database import Reader, Store, Transaction
 from bowerbird.storage.libraries import LockedLibrary

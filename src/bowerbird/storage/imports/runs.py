@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import msgspec
 
-from bowerbird.model.imports import (
+from bowerbird.model.arrival.imports import (
     FIRST_DEMO_ID,
     LAST_DEMO_ID,
     RunCounts,

@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import asdict
 
-from bowerbird.model.ingest import (
+from bowerbird.model.arrival.ingest import (
     FileImport,
     IngestRun,
     KeptPage,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from bowerbird.model.ingest import GonePost, HiddenPost, IngestRun, OtherList, SourceUser
+from bowerbird.model.arrival.ingest import GonePost, HiddenPost, IngestRun, OtherList, SourceUser
 from bowerbird.model.instants import with_offset
 from bowerbird.storage.database import Reader, Store, Transaction
 

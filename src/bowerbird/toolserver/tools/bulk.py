@@ -11,9 +11,9 @@ from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.flags import BookmarkState, Flags
 from bowerbird.library.bulk.requests import DRY_RUN, BulkChange, BulkRequests, Prepared
 from bowerbird.model.accounts import Account
-from bowerbird.model.bookmarks import Note
 from bowerbird.model.bulk import FLAG_ACTIONS, BulkAction, BulkRow
 from bowerbird.model.instants import with_offset
+from bowerbird.model.posts.bookmarks import Note
 from bowerbird.requests import limits
 from bowerbird.requests.bookmarks import UpdateRequest
 from bowerbird.requests.bulk import BulkRequest, given

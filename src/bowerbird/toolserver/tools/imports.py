@@ -8,7 +8,7 @@ from msgspec import Meta, Struct
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.imports.undoing import UndoOutcome
 from bowerbird.model.accounts import Account
-from bowerbird.model.imports import RunState
+from bowerbird.model.arrival.imports import RunState
 from bowerbird.requests.fields import about
 from bowerbird.requests.ingest import ImportsQuery
 from bowerbird.requests.limits import PAGE_DEFAULT

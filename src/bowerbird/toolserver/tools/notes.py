@@ -7,8 +7,8 @@ from msgspec import UNSET, Meta, Struct
 from bowerbird.library.bookmarks.flags import Flags
 from bowerbird.library.bookmarks.highlights import Highlights
 from bowerbird.model.accounts import Account
-from bowerbird.model.bookmarks import Note
-from bowerbird.model.highlights import Comment, Field, HighlightedPassage
+from bowerbird.model.posts.bookmarks import Note
+from bowerbird.model.posts.highlights import Comment, Field, HighlightedPassage
 from bowerbird.requests import limits
 from bowerbird.requests.bookmarks import HighlightChange, NewHighlight, UpdateRequest
 from bowerbird.requests.fields import about

@@ -8,8 +8,8 @@ from msgspec import UNSET, Meta, Struct
 
 from bowerbird import errors
 from bowerbird.library.imports.saving import RESULTS, PreparedSave, SavedItem, SaveResult, Saving
-from bowerbird.model.bookmarks import ImportRecord
-from bowerbird.model.imports import Completeness, OrderSource
+from bowerbird.model.arrival.imports import Completeness, OrderSource
+from bowerbird.model.posts.bookmarks import ImportRecord
 from bowerbird.requests import limits, sentences
 from bowerbird.requests.fields import InvalidField, about, unique
 from bowerbird.requests.saving import (

@@ -11,7 +11,7 @@ from bowerbird.errors import Code, Refusal, TooManyWaiting
 from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.list_request import BookmarkList, VectorState
-from bowerbird.model.filters import RELEVANCE
+from bowerbird.model.posts.filters import RELEVANCE
 from bowerbird.requests import filters
 from bowerbird.requests.bookmarks import (
     Cursor,

@@ -5,8 +5,8 @@ from typing import Any, Final
 from bowerbird.assembly import Services
 from bowerbird.errors import Refusal
 from bowerbird.library.imports.saving import SaveResult, summary
-from bowerbird.model.imports import RunState
-from bowerbird.model.networks import named
+from bowerbird.model.arrival.imports import RunState
+from bowerbird.model.posts.networks import named
 from bowerbird.requests import limits, saving
 from bowerbird.web.imports import rows
 from bowerbird.web.saving import bookmarklet

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any, Final, NamedTuple
 
-from bowerbird.model import instants, languages, networks
+from bowerbird.model import instants, languages
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import name_key
+from bowerbird.model.posts import networks
 from bowerbird.model.words import HIGHLIGHT
 from bowerbird.requests.bookmarks import By, ListQuery
 from bowerbird.requests.filters import MEANING

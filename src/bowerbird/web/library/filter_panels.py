@@ -6,8 +6,9 @@ from typing import Final
 from bowerbird.assembly import Services
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.statistics.facets import Facet
-from bowerbird.model import languages, networks
-from bowerbird.model.networks import NETWORKS
+from bowerbird.model import languages
+from bowerbird.model.posts import networks
+from bowerbird.model.posts.networks import NETWORKS
 from bowerbird.requests.bookmarks import CountQuery, FacetsQuery, ListQuery
 from bowerbird.requests.limits import SUGGESTED_FOR_MAX, SUGGESTED_MAX
 from bowerbird.web.library import filter_chips, post_parts

@@ -10,9 +10,9 @@ from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.list_request import BookmarkList
 from bowerbird.library.labels.labels import Labels
 from bowerbird.model.accounts import Account
-from bowerbird.model.filters import RELEVANCE
 from bowerbird.model.labels import name_key
-from bowerbird.model.media import BITS
+from bowerbird.model.posts.filters import RELEVANCE
+from bowerbird.model.posts.media import BITS
 from bowerbird.requests.bookmarks import CountQuery, ListQuery
 from bowerbird.requests.filters import MEANING, flags_of, readers
 from bowerbird.requests.limits import RANKED_MAX

@@ -13,11 +13,19 @@ from markupsafe import Markup
 
 from bowerbird.images import drawings
 from bowerbird.library.bookmarks.threads import Thread
-from bowerbird.model import json_depth, media
-from bowerbird.model.bookmarks import Post, PostDetails, time_in_id
+from bowerbird.model import json_depth
 from bowerbird.model.labels import COLORS, name_key
-from bowerbird.model.links import PostContent  # noqa: TC001 - as the other models
-from bowerbird.model.media import KnownImage, avatar_url, image_url, kept_video, shown_urls, url_key
+from bowerbird.model.posts import media
+from bowerbird.model.posts.bookmarks import Post, PostDetails, time_in_id
+from bowerbird.model.posts.links import PostContent  # noqa: TC001 - as the other models
+from bowerbird.model.posts.media import (
+    KnownImage,
+    avatar_url,
+    image_url,
+    kept_video,
+    shown_urls,
+    url_key,
+)
 from bowerbird.web import templating
 from bowerbird.web.library.addresses import everything, of_post
 from bowerbird.web.library.pictures import MOVING, arranged, badge, is_picture, picture

@@ -13,7 +13,7 @@ from bowerbird.assembly import Services
 from bowerbird.errors import Refusal
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
-from bowerbird.model.networks import icon_of, name_of
+from bowerbird.model.posts.networks import icon_of, name_of
 from bowerbird.requests.bookmarks import FlagsRequest, SimilarQuery
 from bowerbird.requests.limits import HIGHLIGHT_QUOTE_MAX, NOTE_MAX
 from bowerbird.web.account.reading import reading_form

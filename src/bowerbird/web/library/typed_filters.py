@@ -3,7 +3,8 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from bowerbird.model import instants, media
+from bowerbird.model import instants
+from bowerbird.model.posts import media
 from bowerbird.model.words import DUPLICATE, GONE, HIGHLIGHT, NOTE, REPLY, TRASH, Condition, Field
 from bowerbird.search.queries import query_fields, query_language
 from bowerbird.search.queries.query_pieces import Kind, Piece, pieces

@@ -8,7 +8,7 @@ from bowerbird.assembly import Services
 from bowerbird.library.media.kept import KeptImages
 from bowerbird.library.media.preferences import MediaState
 from bowerbird.model.accounts import Account
-from bowerbird.model.media import KeptImage, video_urls
+from bowerbird.model.posts.media import KeptImage, video_urls
 from bowerbird.web.library.post_parts import ANIMATED, PostParts, urls_of
 from bowerbird.web.visits.formats import size_text
 from bowerbird.web.visits.pages import VisitPages

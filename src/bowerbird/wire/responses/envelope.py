@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct, UnsetType
 from bowerbird.errors import CATALOGUE, Advice, Code, Refusal
 from bowerbird.library.bookmarks.list_request import BookmarkList, ByMeaning
 from bowerbird.library.bulk.requests import BulkChange
-from bowerbird.model.links import ContentState, PostContent
+from bowerbird.model.posts.links import ContentState, PostContent
 from bowerbird.wire.responses.replies import JSON, PRIVATE, Header, Reply, Unsettled
 
 

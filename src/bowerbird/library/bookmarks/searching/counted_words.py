@@ -9,11 +9,11 @@ import msgspec
 
 from bowerbird.library.bookmarks.writing.bookmark_row import words_of
 from bowerbird.model import json_depth
-from bowerbird.model.bookmarks import Post
+from bowerbird.model.posts.bookmarks import Post
 from bowerbird.search.words.tokens import COUNTED_FORM
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LockedLibrary
-from bowerbird.storage.word_counts import WordCounts, occurrences
+from bowerbird.storage.words.word_counts import WordCounts, occurrences
 
 # More takes too long on the event loop.
 _FEW_BYTES: Final = 8_192

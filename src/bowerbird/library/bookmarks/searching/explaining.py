@@ -8,8 +8,8 @@ from typing import Final
 from bowerbird.library.bookmarks.searching.query_words import words_of
 from bowerbird.library.bookmarks.searching.ranking import Ranking
 from bowerbird.model.accounts import Account
-from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.labels import name_key
+from bowerbird.model.posts.filters import BookmarkFilter
 from bowerbird.model.words import Condition, Field, WordQuery
 from bowerbird.search.queries.query_pieces import EXCLUDING_SIGNS
 from bowerbird.search.queries.spelling import nearest

@@ -6,8 +6,9 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from bowerbird.model import json_depth, traits
-from bowerbird.model.media import attached_texts
+from bowerbird.model import json_depth
+from bowerbird.model.posts import traits
+from bowerbird.model.posts.media import attached_texts
 from bowerbird.model.words import WordQuery
 from bowerbird.search.queries.highlights import Highlighter
 

@@ -17,8 +17,8 @@ from msgspec import Struct
 
 from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
-from bowerbird.model.filters import BookmarkFilter
 from bowerbird.model.labels import name_key
+from bowerbird.model.posts.filters import BookmarkFilter
 from bowerbird.model.words import (
     GAP,
     STARRED,

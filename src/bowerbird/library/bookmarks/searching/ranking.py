@@ -14,7 +14,7 @@ from msgspec import Struct
 from bowerbird.library.bookmarks.searching.word_reading import ReadWords, WordReading
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
-from bowerbird.model.filters import BookmarkFilter, Sort
+from bowerbird.model.posts.filters import BookmarkFilter, Sort
 from bowerbird.model.vectors import VectorStoreState
 from bowerbird.model.words import Term, WordQuery
 from bowerbird.requests.limits import RANKED_MAX

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from bowerbird.library.bookmarks.searching.label_words import hashtag_of
-from bowerbird.model.media import DOMAIN
+from bowerbird.model.posts.media import DOMAIN
 from bowerbird.model.words import Condition, Either, Part, Term
 from bowerbird.search.words import tokens
 

@@ -14,7 +14,7 @@ from bowerbird.model.words import MAX_RANKING_WORDS, UNCOUNTED, Form, WordQuery
 from bowerbird.search.queries.spelling import edits_of, splits_of
 from bowerbird.storage.bookmarks.word_index import Occurrences, WordIndex
 from bowerbird.storage.database import Database
-from bowerbird.storage.word_counts import WordCounts
+from bowerbird.storage.words.word_counts import WordCounts
 
 TYPO_WEIGHT: Final = 0.6
 _FORMS_MAX: Final = 6

@@ -11,7 +11,7 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.bookmarks.flags import Flags
 from bowerbird.library.bookmarks.highlights import Highlights
 from bowerbird.model.accounts import Account
-from bowerbird.model.highlights import HighlightedPassage
+from bowerbird.model.posts.highlights import HighlightedPassage
 from bowerbird.requests.bookmarks import HighlightChange, NewHighlight, UpdateRequest
 from bowerbird.storage.bookmarks.annotations import AnnotationStore
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore

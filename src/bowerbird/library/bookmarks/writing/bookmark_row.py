@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from typing import Any, Final, NamedTuple
 
-from bowerbird.model import languages, networks, traits
-from bowerbird.model.bookmarks import RENDER_VERSION, ImportRecord, Post, own_words, rendering
-from bowerbird.model.imports import Incoming, Placement
+from bowerbird.model import languages
+from bowerbird.model.arrival.imports import Incoming, Placement
 from bowerbird.model.instants import UNKNOWN
-from bowerbird.model.media import DOMAIN, TITLE, attached_texts, bits_of
+from bowerbird.model.posts import networks, traits
+from bowerbird.model.posts.bookmarks import RENDER_VERSION, ImportRecord, Post, own_words, rendering
+from bowerbird.model.posts.media import DOMAIN, TITLE, attached_texts, bits_of
 from bowerbird.model.words import first_line, order_key
 from bowerbird.search.queries.text_language import sure_language
 from bowerbird.search.words.tokens import INDEX_FORM, index_text

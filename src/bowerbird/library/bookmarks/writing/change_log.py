@@ -10,7 +10,7 @@ from typing import Final
 
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.library.bookmarks.writing.upsert_batch import Batch
-from bowerbird.model.imports import Deletion, RunRow
+from bowerbird.model.arrival.imports import Deletion, RunRow
 from bowerbird.model.labels import Label
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.imports.changes import ChangeStore, Log

@@ -17,14 +17,14 @@ from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bookmarks.post_documents import PostDocuments
 from bowerbird.library.bookmarks.searching.counted_words import CountedWords
 from bowerbird.model import events
-from bowerbird.model.bookmarks import Post, tags_json
+from bowerbird.model.arrival.imports import Counts, counts_of
 from bowerbird.model.bulk import Changed, ChangedLabel, PostField
 from bowerbird.model.events import EventType, Happening, event_label
-from bowerbird.model.imports import Counts, counts_of
 from bowerbird.model.labels import Label, name_key
+from bowerbird.model.posts.bookmarks import Post, tags_json
 from bowerbird.requests import limits
 from bowerbird.storage.bookmarks.changeset import ChangesetStore, EditablePost
-from bowerbird.storage.bulk import BulkStore
+from bowerbird.storage.changes.bulk import BulkStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.labels import LabelStore
 from bowerbird.storage.libraries import LibraryStore, LockedLibrary

@@ -16,7 +16,7 @@ from bowerbird.library.access import activity
 from bowerbird.library.bookmarks.writing.changeset import Changeset
 from bowerbird.model.bulk import UNDO_S, BulkAction, BulkRow, BulkState, Changed, ChangedLabel
 from bowerbird.requests import limits
-from bowerbird.storage.bulk import BulkStore
+from bowerbird.storage.changes.bulk import BulkStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LockedLibrary
 

@@ -18,9 +18,9 @@ from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.library.bookmarks.writing.upsert_batch import index_of
 from bowerbird.model import events, json_depth
 from bowerbird.model.accounts import Account
-from bowerbird.model.bookmarks import Post
+from bowerbird.model.arrival.imports import Deletion, OrderSource
 from bowerbird.model.bulk import KeptTrash
-from bowerbird.model.imports import Deletion, OrderSource
+from bowerbird.model.posts.bookmarks import Post
 from bowerbird.sources import own_json
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.bookmarks.changeset import ChangesetStore, EditablePost

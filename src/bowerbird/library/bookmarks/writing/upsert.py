@@ -18,7 +18,7 @@ from bowerbird.library.bookmarks.writing.label_renames import LabelRenames, Labe
 from bowerbird.library.bookmarks.writing.upsert_batch import Batch, differs
 from bowerbird.library.vectors.sweeps import StaleVectors, embedding_text, text_hash
 from bowerbird.model.accounts import Account
-from bowerbird.model.imports import (
+from bowerbird.model.arrival.imports import (
     Completeness,
     Deletion,
     ExistingBookmark,
@@ -31,7 +31,7 @@ from bowerbird.requests import limits
 from bowerbird.storage.bookmarks.trash import DeletionStore
 from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.bookmarks.word_index import AFTER_ADDING, WordMerging
-from bowerbird.storage.bulk import BulkStore
+from bowerbird.storage.changes.bulk import BulkStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.labels import LabelStore
 from bowerbird.storage.libraries import LibraryStore, LockedLibrary

@@ -13,10 +13,7 @@ from bowerbird.library.bookmarks.writing.bookmark_row import (
     words_of,
 )
 from bowerbird.model import events
-from bowerbird.model.bookmarks import Post, rendered_post, tags_json, without_saving_time
-from bowerbird.model.bulk import PostField
-from bowerbird.model.events import EventType, Happening, changed_fields
-from bowerbird.model.imports import (
+from bowerbird.model.arrival.imports import (
     Change,
     Completeness,
     Counts,
@@ -29,8 +26,11 @@ from bowerbird.model.imports import (
     compressed,
     counts_of,
 )
+from bowerbird.model.bulk import PostField
+from bowerbird.model.events import EventType, Happening, changed_fields
 from bowerbird.model.instants import without_offset
 from bowerbird.model.labels import Label
+from bowerbird.model.posts.bookmarks import Post, rendered_post, tags_json, without_saving_time
 from bowerbird.storage.libraries import LockedLibrary
 
 _NO_TAGS: Final = frozenset[str]()

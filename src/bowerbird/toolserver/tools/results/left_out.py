@@ -9,7 +9,7 @@ from bowerbird.errors import Refusal
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.list_request import BookmarkList, ByMeaning, VectorState
 from bowerbird.model.accounts import Account
-from bowerbird.model.filters import BookmarkFilter
+from bowerbird.model.posts.filters import BookmarkFilter
 from bowerbird.model.words import Field
 from bowerbird.requests import filters
 from bowerbird.requests.bookmarks import CountQuery, ListQuery

@@ -14,9 +14,10 @@ import msgspec
 from msgspec import Meta, Struct
 
 from bowerbird.library.bookmarks.list_request import BookmarkList
-from bowerbird.model import instants, json_depth, media
+from bowerbird.model import instants, json_depth
 from bowerbird.model.accounts import Account
-from bowerbird.model.bookmarks import Metrics, PostDetails
+from bowerbird.model.posts import media
+from bowerbird.model.posts.bookmarks import Metrics, PostDetails
 from bowerbird.requests.limits import PAGE_MAX
 from bowerbird.toolserver.tools.arguments import vocabulary
 from bowerbird.toolserver.tools.results import left_out, response_size

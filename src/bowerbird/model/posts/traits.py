@@ -10,11 +10,11 @@ from functools import lru_cache
 from typing import Any, Final, Protocol
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from bowerbird.model import media
-from bowerbird.model.bookmarks import Post, markable_texts
+from bowerbird.model.posts import media
+from bowerbird.model.posts.bookmarks import Post, markable_texts
 from bowerbird.model.words import fold
 
-# Above the bits of the network (model/networks.py).
+# Above the bits of the network (model/posts/networks.py).
 REPLY: Final = 1 << 16
 GONE: Final = 1 << 17
 # An earlier release did not look for any of these.

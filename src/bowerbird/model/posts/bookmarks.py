@@ -11,9 +11,10 @@ from typing import Annotated, Any, Final, TypeVar
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from bowerbird.model import highlights, instants
-from bowerbird.model.highlights import Field, HighlightedPassage, Passages
-from bowerbird.model.networks import NETWORKS, X
+from bowerbird.model import instants
+from bowerbird.model.posts import highlights
+from bowerbird.model.posts.highlights import Field, HighlightedPassage, Passages
+from bowerbird.model.posts.networks import NETWORKS, X
 
 Integer = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 """The integers that both databases can store: signed, 64 bits."""
@@ -283,7 +284,7 @@ def rendered_post(rendering: bytes) -> Post | None:
 def rendering(post_json: bytes, imported_at: int, sort_index: int, bookmarked_at: int) -> bytes:
     """The value of the column `content.rendering`: a JSON object without its end.
 
-    A post without a time has the one at which it was saved (`model/bookmarks.py`).
+    A post without a time has the one at which it was saved (`model/posts/bookmarks.py`).
     """
     saved_at = instants.with_offset(bookmarked_at).encode()
     if is_undated(post_json):

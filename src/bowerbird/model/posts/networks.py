@@ -70,7 +70,7 @@ class SocialNetwork(Struct, frozen=True):
 
 
 NETWORKS: Final[Mapping[str, SocialNetwork]] = {
-    # The id of a post of X is its id here: model/bookmarks.py reads its time.
+    # The id of a post of X is its id here: model/posts/bookmarks.py reads its time.
     X: SocialNetwork(0, "X"),
     MASTODON: SocialNetwork(1, "Mastodon", _in_mastodon_id),
     BLUESKY: SocialNetwork(2, "Bluesky", _in_bluesky_id),

@@ -8,7 +8,7 @@ from typing import Final, Protocol, Self
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from bowerbird.model.bookmarks import ImportRecord
+from bowerbird.model.posts.bookmarks import ImportRecord
 
 # Fast, and halves a post. Most of the log is written during an import and never read.
 _COMPRESSION: Final = 1

@@ -11,9 +11,9 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird.model.accounts import Account
-from bowerbird.model.bookmarks import bookmark_json
 from bowerbird.model.digests import Contents, Digest, Frequency, Mailing, MailState, Preferences
 from bowerbird.model.instants import Period, PeriodKind
+from bowerbird.model.posts.bookmarks import bookmark_json
 from bowerbird.storage.database import Database, Reader, Row, Transaction, place_values
 
 

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from msgspec import Struct
 
-from bowerbird.model.bookmarks import PostDetails
+from bowerbird.model.posts.bookmarks import PostDetails
 
 BITS: Final[Mapping[str, int]] = {
     "image": 1,

@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from bowerbird.model import media
+from bowerbird.model.posts import media
 from bowerbird.model.words import WordQuery
 
 
@@ -36,7 +36,7 @@ class BookmarkFilter(Struct, frozen=True, kw_only=True):
     all_labels: bool | None = None
     # Codes; UNKNOWN is one of them.
     languages: tuple[str, ...] | None = None
-    # As model/networks.py has them.
+    # As model/posts/networks.py has them.
     network_bits: int | None = None
     # Whether posts must have no label, or must have one.
     unlabelled: bool | None = None

@@ -1,0 +1,1 @@
+"""How posts arrive: imports, pages of devices, and connected accounts."""

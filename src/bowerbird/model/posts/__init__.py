@@ -1,0 +1,1 @@
+"""Posts: bookmarks and their parts, and what a list can ask for."""

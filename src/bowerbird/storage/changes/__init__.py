@@ -1,0 +1,1 @@
+"""Stores of changes: of many posts, of rules and webhooks, and what happened."""

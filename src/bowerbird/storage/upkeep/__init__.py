@@ -1,0 +1,1 @@
+"""Stores of what runs by itself: jobs, digests, kept answers, and cleaning up."""

@@ -1,0 +1,1 @@
+"""Stores of words and vectors."""
