@@ -208,7 +208,8 @@ def test_rows_of_no_account_are_removed(library: Library) -> None:
     library.add_jobs(77, "j")
     library.add_digests(77, 1)
     library.sql(
-        "INSERT INTO digest_preference VALUES (77, 'off', 'UTC', 8, FALSE, 0, 0, NULL, FALSE, 0, 0)"
+        "INSERT INTO digest_preference"
+        " VALUES (77, 'off', 'UTC', 8, FALSE, 0, 0, NULL, FALSE, 0, FALSE)"
     )
     found = library.run("check")
     assert found.code == 1
