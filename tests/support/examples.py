@@ -104,6 +104,7 @@ CHANGE: Final = {
 # More posts than one transaction changes.
 MANY: Final = 210
 LARGE: Final = {"filter": {"author": "fieldnotes"}, "expected_count": MANY}
+LARGE_LABELLING: Final[dict[str, Any]] = {}
 LARGE_CHANGE: Final = {"action": "trash", "filters": {"author": "fieldnotes"}}
 # Operation, path and body, requested in this order from one library.
 STEPS: Final[list[tuple[str, str, Any]]] = [
@@ -260,6 +261,8 @@ STEPS: Final[list[tuple[str, str, Any]]] = [
     ("listImportLabels", "/v1/imports/{run_id}/suggested_labels", None),
     ("applyImportLabels", "/v1/imports/{run_id}/suggested_labels/apply", {"expected_count": 0}),
     ("undoImport", "/v1/imports/{run_id}/undo", None),
+    # Requested after a large import.
+    ("applyImportLabels", "/v1/imports/{run_id}/suggested_labels/apply", LARGE_LABELLING),
     # Requested after more posts were saved than one transaction deletes.
     ("changeBookmarks", "/v1/bookmarks/changes", LARGE_CHANGE),
     # Each after the job of the one before has completed.
@@ -351,6 +354,9 @@ async def _prepare(service: Service, name: str, path: str, body: Any, job: dict[
     if name == "listImports":
         others = [imports.found(post_id=post_id) for post_id in ("20", "21")]
         job["run_id"] = await imports.run(alice, *others)
+    if body is LARGE_LABELLING:
+        named = [imports.found(post_id=str(100 + one), text="Birdlife") for one in range(MANY)]
+        job["run_id"] = await imports.run(alice, *named)
     if body is LARGE_CHANGE:
         await alice.save_all([make.post(author="fieldnotes") for _ in range(MANY)])
     if job.get("state") in ("working", "undoing"):
