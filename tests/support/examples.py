@@ -351,12 +351,10 @@ async def _prepare(service: Service, name: str, path: str, body: Any, job: dict[
         await digesting.make(alice)
     if name == "listDuplicates":
         await alice.save_all([{**POSTS[0], "post_id": "22", "tags": ["Birdlife"]}])
-    if name == "listImports":
-        others = [imports.found(post_id=post_id) for post_id in ("20", "21")]
+    if name == "listImports" or body is LARGE_LABELLING:
+        number, text = (MANY, "Birdlife") if body is LARGE_LABELLING else (2, "words")
+        others = [imports.found(post_id=str(100 + one), text=text) for one in range(number)]
         job["run_id"] = await imports.run(alice, *others)
-    if body is LARGE_LABELLING:
-        named = [imports.found(post_id=str(100 + one), text="Birdlife") for one in range(MANY)]
-        job["run_id"] = await imports.run(alice, *named)
     if body is LARGE_CHANGE:
         await alice.save_all([make.post(author="fieldnotes") for _ in range(MANY)])
     if job.get("state") in ("working", "undoing"):
