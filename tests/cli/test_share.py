@@ -83,6 +83,18 @@ def test_what_an_account_shares_moves_to_another_switched_off(
     assert len(set(addresses)) == 3
 
 
+def test_a_private_feed_of_a_list_moves_too(library: Library, tmp_path: Path) -> None:
+    whole = tmp_path / "whole.json"
+    library.run("account", "create", "other@example.com")
+    library.sql("DELETE FROM share WHERE share_id = 'aa'")
+    library.sql("UPDATE share SET kind = 'list', target = 'all', audience = 'feed'")
+    assert library.run("account", "export", EMAIL, whole).code == 0
+
+    moved = library.run("share", "import", "other@example.com", whole)
+
+    assert moved.text == "Added 1 of 1 shares, switched off.\n"
+
+
 def test_a_file_without_shares_is_refused(library: Library, tmp_path: Path) -> None:
     file = tmp_path / "account.json"
     for text in ("", "[]", '{"shares": 3}', '{"labels": [], "shares": [{"kind": "x"}]}'):

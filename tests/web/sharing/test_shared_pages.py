@@ -132,6 +132,14 @@ async def test_an_address_that_continues_nowhere_is_not_found(cast: Service, aft
         assert (await cast.nobody.get(f"{path}{form}?after={after}")).status_code == 404
 
 
+async def test_other_parameters_mean_nothing(cast: Service) -> None:
+    await cast.alice.save(tags=["birds"])
+    path = await shared(cast.alice)
+    whole = await page(cast, path)
+
+    assert await page(cast, f"{path}?{'&'.join(['utm=1'] * 500)}&after=") == whole
+
+
 async def test_the_page_of_another_share_does_not_continue_this_one(cast: Service) -> None:
     await cast.alice.save_all([numbered(number) for number in range(21)])
     first, second = await shared(cast.alice), await shared(cast.alice)

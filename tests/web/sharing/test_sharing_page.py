@@ -51,6 +51,21 @@ async def test_a_label_is_shared_from_its_list(house: House, ann: Reader) -> Non
     assert again.url.path == f"/sharing/{share['id']}"
 
 
+async def test_the_form_leaves_an_end_that_it_does_not_change(ann: Reader) -> None:
+    await ann.member.save(tags=["birds"])
+    share = await created(ann.member, label_name="birds", ends_at="2026-07-01T10:00:00+00:00")
+    page = f"/sharing/{share['id']}"
+    fields = {"do": "save", "audience": "link"}
+
+    await ann.person.send(page, page, **fields, title="Nests", ends="2026-07-01")
+    [renamed] = await shares(ann.member)
+    await ann.person.send(page, page, **fields, ends="2026-07-02")
+    [longer] = await shares(ann.member)
+
+    assert (renamed["title"], renamed["ends_at"]) == ("Nests", share["ends_at"])
+    assert longer["ends_at"] == "2026-07-03T00:00:00.000000+00:00"
+
+
 async def test_a_view_is_shared_and_changed(house: House, ann: Reader) -> None:
     view = {"name": "Nests", "base_query": {"q": "nest"}}
     await writing.send(ann.member, "POST", "/v1/views", view)

@@ -175,9 +175,10 @@ class Shares:
         added = 0
         for request in requests:
             off = msgspec.structs.replace(request, is_on=False)
-            secret = msgspec.structs.replace(off, audience=Audience.LINK, name=None)
-            is_public = off.audience is Audience.PUBLIC
-            for one in (off, secret) if is_public else (off,):
+            ways = [off]
+            if off.audience is Audience.PUBLIC:
+                ways.append(msgspec.structs.replace(off, audience=Audience.LINK, name=None))
+            for one in ways:
                 if await self._is_added(account, one):
                     added += 1
                     break

@@ -142,6 +142,9 @@ class SharingPages:
                 fields = {"title": visit.form.get("title", "")}
             else:
                 fields = {**_sent(visit), **_address(visit.form)}
+                if visit.form.get("ends", "").strip() == _last_day(share, visit):
+                    # The form has days: another hour, set by a program, stays.
+                    del fields["ends_at"]
             request = decoding.decode(msgspec.json.encode(fields), ShareChange)
             await self._write(account, self._shares.change, share_id, request)
         except Refusal as refused:
@@ -209,14 +212,17 @@ def _stored(share: Share, visit: Visit) -> dict[str, str]:
     """What the form shows of a share."""
     choices = share.choices
     is_public = share.audience is Audience.PUBLIC
-    last = visit.times.local(share.ends_at - 1).date().isoformat() if share.ends_at else ""
     return {
         **{name: getattr(choices, name) for name in _TEXTS},
         **{name: "on" for name in _FLAGS if getattr(choices, name)},
         "audience": share.audience,
         "name": share.address if is_public else "",
-        "ends": last,
+        "ends": _last_day(share, visit),
     }
+
+
+def _last_day(share: Share, visit: Visit) -> str:
+    return visit.times.local(share.ends_at - 1).date().isoformat() if share.ends_at else ""
 
 
 def _row(share: ShareResponse, visit: Visit) -> dict[str, Any]:

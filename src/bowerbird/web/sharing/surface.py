@@ -250,7 +250,7 @@ def _after(query: bytes) -> str:
         return ""
     if len(query) > CURSOR_MAX:
         raise errors.invalid("after", "is too long")
-    found = parse_qs(query.decode("latin-1"), max_num_fields=20)
+    found = parse_qs(query.decode("latin-1"))
     return found.get("after", [""])[0]
 
 
