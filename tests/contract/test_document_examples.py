@@ -22,8 +22,6 @@ FROM_ANSWERS: Final = (
 )
 # Each step uses what earlier ones have left, as the recorded answers do.
 ORDER: Final = [name for name, _, _ in examples.STEPS]
-# Its example needs a second label.
-NEEDS_MORE: Final = "mergeLabel"
 
 
 @pytest.fixture
@@ -78,9 +76,7 @@ async def test_every_example_of_the_sandbox_works(cast: Service) -> None:
 
 
 async def test_every_example_of_the_api_works_in_the_library_of_examples(cast: Service) -> None:
-    of_api = [
-        one for one in imported() if not one[0].startswith("sandbox") and one[0] != NEEDS_MORE
-    ]
+    of_api = [one for one in imported() if not one[0].startswith("sandbox")]
     of_api.sort(key=lambda one: ORDER.index(one[0]))
 
     assert len(of_api) > 20

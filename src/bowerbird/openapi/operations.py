@@ -248,3 +248,5 @@ PATH_EXAMPLES: Final[dict[str, str]] = {
     "webhook_id": "5b0e6a4f9c21d7831f02ab47",
     "message_id": "msg_3c81f04e9d2a7b65_41",
 }
+# By the path. A label cannot be merged with itself, and the body's example has the id 1.
+OTHER_EXAMPLES: Final[dict[str, str]] = {"/v1/labels/{label_id}/merge": "2"}

@@ -11,7 +11,13 @@ from bowerbird import __version__
 from bowerbird.errors import CATALOGUE, Code
 from bowerbird.openapi import examples, headers, sandbox_routes
 from bowerbird.openapi.headers import HEADERS, named
-from bowerbird.openapi.operations import OPERATIONS, PATH_EXAMPLES, PATH_PARAMETERS, TAGS
+from bowerbird.openapi.operations import (
+    OPERATIONS,
+    OTHER_EXAMPLES,
+    PATH_EXAMPLES,
+    PATH_PARAMETERS,
+    TAGS,
+)
 from bowerbird.openapi.sandbox_routes import MARK, ROUTES
 from bowerbird.openapi.schemas import REF, Json, described, schemas, success
 from bowerbird.requests import schemas as requests
@@ -221,7 +227,7 @@ def _parameters(operation: Operation) -> list[Json]:
             "required": True,
             "description": PATH_PARAMETERS[name],
             "schema": {"type": "string"},
-            "example": PATH_EXAMPLES[name],
+            "example": OTHER_EXAMPLES.get(operation.path, PATH_EXAMPLES[name]),
         }
         for name in re.findall(r"\{(\w+)\}", operation.path)
     ]
