@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from bowerbird.clock import MICROSECONDS
+from bowerbird.library.rules import past
 from tests.support import make, writing
 from tests.support.ruling import listed, rule, run, tags
 from tests.support.service import Member
@@ -82,3 +83,38 @@ async def test_a_rule_for_what_is_near_is_applied_to_the_library(alice: Member) 
     assert [one["tweet_id"] for one in shown["examples"]] == ["1"]
     await writing.send(alice, "POST", path, {})
     assert "1" not in await alice.ids()
+
+
+async def test_other_rules_wait_no_longer_than_five_minutes_while_posts_go_on_arriving(
+    alice: Member,
+) -> None:
+    await fill(alice)
+    await rule(alice, FILED, near_label="birds")
+    await rule(alice, {"do": "add_label", "label_name": "seen"})
+    for n in range(1, 4):
+        await alice.save(post_id=str(n), text=f"A kettle, number {n}", author="d")
+        await run(alice)
+        alice.clock.now += 100 * MICROSECONDS
+    assert (await tags(alice))["1"] == []
+    await alice.save(post_id="4", text="A kettle, number 4", author="d")
+    await run(alice)
+    assert (await tags(alice))["1"] == ["seen"]
+
+
+async def test_of_the_library_the_newest_posts_are_compared_and_shown_newest_first(
+    alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(past, "PAST_MAX", 3)
+    for n in range(4):
+        await alice.save(post_id=str(100 + n), text=f"note {n}", author="ines", tags=["databases"])
+    for n in (1, 2, 3, 4):
+        await alice.save(post_id=str(n), text="something else", author="ines")
+    made = await rule(alice, FILED, near_label="databases")
+    asked = {"near_label": "databases"}
+    shown = (await writing.send(alice, "POST", "/v1/rules/preview", asked)).json()["data"]
+    assert (shown["count"], shown["newest"]) == (3, 3)
+    assert [one["tweet_id"] for one in shown["examples"]] == ["4", "3", "2"]
+
+    await writing.send(alice, "POST", f"/v1/rules/{made['rule_id']}/apply", {"expected_count": 3})
+    found = await tags(alice)
+    assert [found[one] for one in "1234"] == [[], ["filed"], ["filed"], ["filed"]]

@@ -53,7 +53,7 @@ class RuleNearness:
         return [one for one in post_ids if key in known[one]]
 
     async def waits(self, account: Account, since: int) -> bool:
-        """Whether posts that arrived at a time, or before, get their vectors soon."""
+        """Whether to wait for the vectors of posts, the first of which arrived at a time."""
         if self._clock() >= since + WAIT:
             return False
         store = await self._meaning.serving(account)

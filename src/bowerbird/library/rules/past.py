@@ -91,15 +91,17 @@ class RulePast:
         examples = await self._selection.examples(account, request, chosen)
         if near_label is None:
             return RulePreviewed(chosen.count, examples)
+        examples.reverse()
         newest, notice = min(matching.count, PAST_MAX), await self.near.notice(account)
         return RulePreviewed(chosen.count, examples, newest, notice)
 
     async def _nearest(self, account: Account, label_name: str, chosen: Chosen) -> Chosen:
-        """Those of the newest posts that are near a label."""
+        """Those of the newest posts that are near a label. The examples are the newest of them."""
+        # In order of arrival: a rule does not search by meaning, which would rank them.
         ids = [one for part in chosen.parts for one in unpacked(part)]
-        near = await self.near.some(account, label_name, ids[:PAST_MAX], {})
+        near = await self.near.some(account, label_name, ids[-PAST_MAX:], {})
         return msgspec.structs.replace(
-            chosen, parts=packed_parts(near), count=len(near), first=near[: len(chosen.first)]
+            chosen, parts=packed_parts(near), count=len(near), first=near[-len(chosen.first) :]
         )
 
     async def prepare(

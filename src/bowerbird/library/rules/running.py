@@ -127,7 +127,7 @@ class RuleRuns:
         found = triggers.Triggers(events, seen)
         numbers = {rule.rule_id: posts for rule in plan.rules if (posts := found.of(rule))}
         is_near = any(rule.body.near_label and rule.rule_id in numbers for rule in plan.rules)
-        if is_near and await self._near.waits(plan.account, logged[-1].at):
+        if is_near and await self._near.waits(plan.account, logged[0].at):
             return False
         span, matched = None, dict[str, list[str]]()
         if numbers:
