@@ -28,6 +28,8 @@ class WatchedWrites:
     def __init__(self, database: Database) -> None:
         # The rows of each transaction that was committed.
         self.rows: list[int] = []
+        # The statements that read of each of them.
+        self.reads: list[int] = []
         self._write = database.write
         self._pauses: dict[int, Pause] = {}
         self.refusals = 0
@@ -63,17 +65,18 @@ class WatchedWrites:
             if not self.refusals:
                 self.refused.set()
             raise self._refusal
-        counted = 0
+        counted = reads = 0
 
         async def counting(transaction: Transaction) -> T:
-            nonlocal counted
+            nonlocal counted, reads
             own = _Counting(transaction)
             result = await work(own)
-            counted = own.rows_written
+            counted, reads = own.rows_written, own.reads
             return result
 
         result = await self._write(counting, account_id, is_continuing=is_continuing)
         self.rows.append(counted)
+        self.reads.append(reads)
         if pause := self._pauses.pop(len(self.rows), None):
             pause.reached.set()
             await pause.over.wait()
@@ -84,8 +87,10 @@ class _Counting:
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
         self.rows_written = 0
+        self.reads = 0
 
     async def rows(self, sql: str, values: Values) -> Sequence[Row]:
+        self.reads += 1
         return await self._transaction.rows(sql, values)
 
     async def run(self, sql: str, values: Values) -> None:

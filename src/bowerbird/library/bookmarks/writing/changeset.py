@@ -431,10 +431,9 @@ class Changesets:
         labels: dict[str, Label] = {}
         if keys := sorted({name_key(name) for name in names}):
             labels = await stores.labels.named(transaction, account_id, keys)
-        for text in label_ids:
-            if is_label_id(text):
-                found = await stores.labels.by_id(transaction, account_id, int(text))
-                labels |= {} if found is None else {found.name_key: found}
+        if ids := sorted({int(text) for text in label_ids if is_label_id(text)}):
+            found = await stores.labels.by_ids(transaction, account_id, ids)
+            labels |= {label.name_key: label for label in found.values()}
         return Changeset(
             stores, transaction, library, labels, is_recorded=is_recorded, is_quiet=is_quiet
         )
