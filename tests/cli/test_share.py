@@ -97,11 +97,37 @@ def test_a_private_feed_of_a_list_moves_too(library: Library, tmp_path: Path) ->
 
 def test_a_file_without_shares_is_refused(library: Library, tmp_path: Path) -> None:
     file = tmp_path / "account.json"
-    for text in ("", "[]", '{"shares": 3}', '{"labels": [], "shares": [{"kind": "x"}]}'):
+    for text in ("", "[]", '{"shares": 3}', '{"labels": [3], "shares": []}'):
         file.write_text(text)
         refused = library.run("share", "import", EMAIL, file)
         assert refused.code == 1
         assert "has no shares of an account." in refused.text
+
+
+def test_invalid_shares_and_those_of_missing_labels_are_left_out(
+    library: Library, tmp_path: Path
+) -> None:
+    file = tmp_path / "account.json"
+    # The account has a label whose name is the id of a deleted one.
+    (posts := tmp_path / "posts.jsonl").write_text(
+        json.dumps(json.loads(post(7)) | {"tags": ["404"]})
+    )
+    assert library.run("import", EMAIL, posts).code == 0
+    listed = {"audience": "feed", "kind": "list", "target": "unread"}
+    shares = [
+        {"audience": "link", "kind": "label", "target": "404", "title": "Lost"},
+        {"audience": "link", "kind": "x", "target": "1"},
+        listed | {"title": 7},
+        3,
+        listed | {"title": "Kept"},
+    ]
+    file.write_text(json.dumps({"labels": [], "shares": shares}))
+
+    moved = library.run("share", "import", EMAIL, file)
+
+    assert moved.text == "Added 1 of 5 shares, switched off.\n"
+    rows = json.loads(library.run("share", "list", "--json").out)
+    assert [row["title"] for row in rows if row["id"] not in ("aa", "bb")] == ["Kept"]
 
 
 @pytest.mark.parametrize("share_id", ["cc", "a-b", "é"])

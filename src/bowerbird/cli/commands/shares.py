@@ -98,7 +98,7 @@ def bring_in(email: str, file: Path) -> None:
     r"""Add what a downloaded account shares, which is a JSON file. All of it is switched off.
 
     Secret addresses are new. Import the posts and labels first: what shows a label or a Smart View
-    that the account does not have is left out.
+    that the account does not have is left out, and so is what is not valid.
 
     \b
     Example:
@@ -115,13 +115,14 @@ def bring_in(email: str, file: Path) -> None:
             settings.site_origin,
             is_allowed=settings.sharing == "on",
         )
-        return await shares.bring_in(account, found), len(found)
+        valid = [one for one in found if one is not None]
+        return await shares.bring_in(account, valid), len(found)
 
     added, count = with_library(work)
     click.echo(f"Added {added} of {count} shares, switched off.", err=True)
 
 
-def _shares_in(file: Path) -> list[NewShare]:
+def _shares_in(file: Path) -> list[NewShare | None]:
     try:
         account = json.loads(file.read_bytes())
         labels = {one["id"]: one["label_name"] for one in account["labels"]}
@@ -130,9 +131,12 @@ def _shares_in(file: Path) -> list[NewShare]:
         raise Refusal(Code.INVALID_REQUEST, f"{file} has no shares of an account.") from None
 
 
-def _new(one: Mapping[str, Any], labels: Mapping[str, str]) -> NewShare:
-    kind, target = Shared(one["kind"]), one["target"]
-    fields = {name: one[name] for name in _FIELDS if name in one}
-    # The label of an exported share may have been deleted since.
-    shown = labels.get(target, target) if kind is Shared.LABEL else target
-    return decoding.decode(msgspec.json.encode({**fields, _SHOWN[kind]: shown}), NewShare)
+def _new(one: Mapping[str, Any], labels: Mapping[str, str]) -> NewShare | None:
+    """None for what is not valid, or shows a label that is not in the file."""
+    try:
+        kind, target = Shared(one["kind"]), one["target"]
+        fields = {name: one[name] for name in _FIELDS if name in one}
+        shown = labels[target] if kind is Shared.LABEL else target
+        return decoding.decode(msgspec.json.encode({**fields, _SHOWN[kind]: shown}), NewShare)
+    except (ValueError, KeyError, TypeError, Refusal):
+        return None
