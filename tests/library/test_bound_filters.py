@@ -56,8 +56,21 @@ def test_a_new_cursor_is_one_that_0_2_0_reads(query: ListQuery, released: list[s
     assert cursors.write(end, bound(query)) == released[0]
 
 
-def test_a_search_by_word_goes_on_at_0_6_0() -> None:
-    query, cursor = ListQuery(q="author:ada"), "ckxpYYwISJl6ToWsBAg"
+# Written by the code of 0.6.0, for account 7.
+WORDS = [
+    (ListQuery(q="author:ada"), "ckxpYYwISJl6ToWsBAg"),
+    (ListQuery(q="birds"), "cX2SFmA50dd6ToWsBAg"),
+    (ListQuery(q='birds -red (nest* OR "blue cap") author:ada'), "cLBqiO-t3kqWToWsBAg"),
+    (ListQuery(q="machinelearning C++ example.com"), "cgFshovJnGI2ToWsBAg"),
+    (ListQuery(q="url:example.com title:nests"), "co8zkj8YBWa-ToWsBAg"),
+    (ListQuery(q="birds", author="ada"), "cl2CDmHLLbzSToWsBAg"),
+    (ListQuery(linked_site="example.com"), "cW5cJ4OoBaSCToWsBAg"),
+    (ListQuery(vector_search_term="birds"), "czy8IPgTBF4-ToWsBAg"),
+]
+
+
+@pytest.mark.parametrize(("query", "cursor"), WORDS)
+def test_a_search_that_0_6_0_began_goes_on_at_it_and_here(query: ListQuery, cursor: str) -> None:
     query_of_it = bound(query, cursor)
 
     assert cursors.write(cursors.read(cursor, query_of_it), query_of_it) == cursor

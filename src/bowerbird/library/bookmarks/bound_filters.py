@@ -7,6 +7,7 @@ not know is therefore only written if it is set.
 from collections.abc import Iterator
 from typing import Any, Final
 
+import msgspec
 from msgspec import structs
 
 from bowerbird.model.posts.filters import BookmarkFilter
@@ -58,8 +59,16 @@ def forms(filter: BookmarkFilter, query: ListQuery) -> Iterator[dict[str, Any]]:
     if filter.linked is not None:
         typed["linked"] = query.linked_site
     yield _written(typed, _FIRST)
-    for known in (_IN_0_6, _IN_0_5):
-        yield _written(fields, known)
+    parsed = {name: _as_in_0_6(msgspec.to_builtins(fields[name])) for name in ("words", "linked")}
+    yield _written({**fields, **parsed}, _IN_0_6)
+    yield _written(fields, _IN_0_5)
+
+
+def _as_in_0_6(parsed: Any) -> Any:
+    """Parsed words without what terms have since."""
+    if isinstance(parsed, dict):
+        return {name: _as_in_0_6(one) for name, one in parsed.items() if name != "is_field"}
+    return [_as_in_0_6(one) for one in parsed] if isinstance(parsed, list | tuple) else parsed
 
 
 def _written(fields: dict[str, Any], known: frozenset[str]) -> dict[str, Any]:
