@@ -89,6 +89,7 @@ async def test_sends_the_posts_as_data_and_returns_plain_text() -> None:
         pytest.param(http_response({}, "500 Internal Server Error"), id="server error"),
         pytest.param(http_response(b"not json"), id="not JSON"),
         pytest.param(http_response({"choices": []}), id="no choice"),
+        pytest.param(http_response(b'{"x":%b}' % (b"[" * 9_000 + b"]" * 9_000)), id="too deep"),
         pytest.param(http_response({"error": {"message": "no credit"}}), id="error object"),
         pytest.param(completion(None), id="no text"),
         pytest.param(completion(" \n\t "), id="only spaces"),

@@ -66,7 +66,13 @@ class Introductions:
         try:
             response = await self._request(instruction, data)
             return msgspec.json.decode(response, type=_Completion).choices[0].message.content
-        except (httpx2.HTTPError, httpx2.InvalidURL, OSError, UnicodeError) as error:
+        except (
+            httpx2.HTTPError,
+            httpx2.InvalidURL,
+            OSError,
+            UnicodeError,
+            RecursionError,
+        ) as error:
             self._log.warning("introduction_failed", reason=type(error).__name__)
             return None
         except (msgspec.MsgspecError, IndexError, ValueError, _UnusableResponseError) as error:

@@ -54,6 +54,7 @@ async def test_new_labels_are_proposed_and_the_post_is_quoted_as_data(alice: Mem
         ('[1, null, ["x"], {"a": 1}, "fits"]', ["fits"]),
         (json.dumps(["x" * 41, "a, b", "a\u202eb", "\x00", "", "  "]), []),
         ('["unclosed]', []),
+        ("[" * 1_500 + "]" * 1_500, []),
     ],
 )
 async def test_of_a_reply_only_a_few_short_names_are_used(
