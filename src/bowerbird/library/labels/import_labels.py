@@ -15,6 +15,7 @@ from bowerbird.library.bulk.selection import EXAMPLE_CHARACTERS, Example
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.labels.suggestions import LabelSuggestions, SuggestedLabel
 from bowerbird.library.vectors.semantic_search import SemanticSearch
+from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import BulkAction, ChangedLabel
 from bowerbird.model.posts.bookmarks import Bookmark
@@ -148,6 +149,6 @@ class ImportLabels:
 
 
 def _example(content: bytes) -> Example:
-    post = _bookmark(content)
+    post = _bookmark(json_depth.cut(content))
     text = post.tweet_details.text[:EXAMPLE_CHARACTERS]
     return Example(post.post_id, post.author_username, text)

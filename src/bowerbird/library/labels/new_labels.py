@@ -14,6 +14,7 @@ from bowerbird.clock import Clock, day_of
 from bowerbird.introductions import Introductions
 from bowerbird.library.access import plans
 from bowerbird.library.access.turns import lock_library
+from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import clean_name, name_key
 from bowerbird.model.posts.bookmarks import Bookmark
@@ -65,7 +66,7 @@ class NewLabels:
         if not self._model.is_ready or not await self._may_ask(account.account_id):
             return []
         rows = await self._labels.most_used(account.account_id, _LABELS)
-        post = _bookmark(found)
+        post = _bookmark(json_depth.cut(found))
         article = post.tweet_details.article or {}
         data = {
             "author": post.author_details.name,
@@ -92,7 +93,7 @@ def _read(reply: str | None) -> list[str]:
     text = reply or ""
     try:
         found = _names(text[text.index("[") : text.rindex("]") + 1])
-    except (ValueError, msgspec.MsgspecError):
+    except (ValueError, msgspec.MsgspecError, RecursionError):
         return []
     names: dict[str, str] = {}
     for one in found:

@@ -18,6 +18,7 @@ from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.bookmarks import is_post_id
 from bowerbird.library.bookmarks.writing.changeset import Changesets
 from bowerbird.library.vectors.semantic_search import SemanticSearch
+from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import name_key
 from bowerbird.model.words import order_key
@@ -196,7 +197,7 @@ class LabelSuggestions:
             for (post_id, number, author, refused), votes in zip(asked, near, strict=True):
                 if post_id not in contents:
                     continue
-                post = _post(contents[post_id])
+                post = _post(json_depth.cut(contents[post_id]))
                 own = labelled.by_author(by_author.get(author, ""), number)
                 fit = _chosen(known, post, votes, own)
                 found[post_id] = [one for one in fit if f",{one.label_id}," not in refused]
