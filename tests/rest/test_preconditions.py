@@ -8,9 +8,13 @@ from typing import Any, Final
 import httpx
 import pytest
 
+from bowerbird.library.access.turns import lock_library
+from bowerbird.storage.database import Transaction
+from bowerbird.storage.libraries import LibraryStore
 from tests.support import writing
 from tests.support.published import SPEC
 from tests.support.service import Member, Service
+from tests.support.waiting import until
 from tests.support.writing import SECOND
 
 pytestmark = [pytest.mark.anyio, pytest.mark.both]
@@ -267,6 +271,49 @@ async def test_a_change_that_somebody_has_overtaken_is_refused(alice: Member, pa
     if has_delete:
         tag = await etag(alice, read)
         assert (await change(alice, None, target, "DELETE", if_match=tag)).status_code == 200
+
+
+@pytest.mark.parametrize("database", ["postgres"], indirect=True)
+@pytest.mark.parametrize(
+    ("create", "method", "rest", "body"),
+    [
+        (_webhook, "PATCH", "", {"tag": "a"}),
+        (_webhook, "POST", "/rotate", None),
+        (_webhook, "DELETE", "", None),
+        (_share, "PATCH", "", {"title": "a"}),
+        (_share, "DELETE", "", None),
+    ],
+)
+async def test_an_unconditional_write_waits_for_a_conditional_one_of_another_node(
+    alice: Member, create: Callable[[Member], Awaitable[str]], method: str, rest: str, body: Any
+) -> None:
+    path = await create(alice)
+    waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted"
+
+    async def conditional(transaction: Transaction) -> None:
+        await lock_library(LibraryStore(alice.database), transaction, alice.account_id)
+        other = asyncio.create_task(change(alice, body, path + rest, method))
+        others.append(other)
+
+        async def has_gone_on() -> bool:
+            return other.done() or (await transaction.rows(waiting, {}))[0][0] > 0
+
+        await until(has_gone_on)
+        was_done.append(other.done())
+        # As a conditional write of another node does after it has compared the resource.
+        if "shares" in path:
+            statement = "DELETE FROM share WHERE account_id = :account_id"
+        else:
+            statement = "DELETE FROM webhook WHERE account_id = :account_id"
+        await transaction.run(statement, {"account_id": alice.account_id})
+
+    was_done: list[bool] = []
+    others: list[asyncio.Task[httpx.Response]] = []
+    await alice.database.write(conditional)
+
+    assert was_done == [False]
+    # What it changes is read after the other write.
+    assert writing.refused(await others[0]) == (404, "NOT_FOUND")
 
 
 async def test_a_label_has_a_tag_that_its_posts_do_not_change(alice: Member) -> None:

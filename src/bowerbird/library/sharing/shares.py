@@ -217,6 +217,7 @@ class Shares:
 
     async def delete(self, transaction: Transaction, account: Account, share_id: str) -> Share:
         """Stops sharing, and frees the address. Returns the share as it was."""
+        await lock_library(self._libraries, transaction, account.account_id)
         share = await self.find(account, share_id, transaction)
         await self._store.delete(transaction, account.account_id, share.share_id)
         await self._log(transaction, account, ActivityKind.SHARE_DELETED, share)

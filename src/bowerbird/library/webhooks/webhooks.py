@@ -176,6 +176,7 @@ class Webhooks:
         self, transaction: Transaction, account: Account, webhook_id: str, request: WebhookChange
     ) -> WebhookResponse:
         plans.check_webhooks(account)
+        await lock_library(self._libraries, transaction, account.account_id)
         hook = await self.find(account, webhook_id, transaction)
         now = self._clock()
         if request.url is not UNSET:
@@ -212,6 +213,7 @@ class Webhooks:
     ) -> WebhookResponse:
         """Another secret. Messages are signed with both for a day."""
         plans.check_webhooks(account)
+        await lock_library(self._libraries, transaction, account.account_id)
         hook = await self.find(account, webhook_id, transaction)
         account_id, now = account.account_id, self._clock()
         found = replaced(self._vault.open(account_id, hook))
@@ -224,8 +226,8 @@ class Webhooks:
     async def delete(
         self, transaction: Transaction, account: Account, webhook_id: str
     ) -> WebhookResponse:
-        hook = await self.find(account, webhook_id, transaction)
         await lock_library(self._libraries, transaction, account.account_id)
+        hook = await self.find(account, webhook_id, transaction)
         await self._store.delete(transaction, account.account_id, webhook_id)
         await self._rules.webhook_deleted(transaction, account.account_id, webhook_id)
         await self._note(transaction, account, ActivityKind.WEBHOOK_REMOVED, hook)
