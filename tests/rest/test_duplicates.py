@@ -5,6 +5,8 @@ from typing import Any
 import httpx
 import pytest
 
+from bowerbird.library.bookmarks import cursors
+from bowerbird.library.bookmarks.cursors import Named
 from bowerbird.library.upkeep.corrections import PostTraits
 from bowerbird.storage.database import Transaction
 from tests.rest.test_changes import library, since_now
@@ -268,3 +270,12 @@ async def test_a_cursor_of_another_list_is_refused(alice: Member, bob: Member) -
 
     for other in (bob.get(PATH, cursor=cursor), alice.get(PATH, cursor=cursor, same="link")):
         assert writing.refused(await other) == (400, "INVALID_REQUEST")
+
+
+@pytest.mark.parametrize("name", ["text", "text x", "text ", "other 5", f"text {2**63}", "5"])
+async def test_a_forged_cursor_is_refused(alice: Member, name: str) -> None:
+    bound_to = cursors.query_of(alice.account_id, "duplicates", None)
+
+    answer = await alice.get(PATH, cursor=cursors.write(Named(name), bound_to))
+
+    assert writing.refused(answer) == (400, "INVALID_REQUEST")

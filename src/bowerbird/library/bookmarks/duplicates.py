@@ -6,6 +6,7 @@ posts have the same text, by its text.
 """
 
 import asyncio
+import re
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple, get_args
 
@@ -41,6 +42,8 @@ from bowerbird.storage.database import Database, Transaction
 
 _KINDS: Final[tuple[Same, ...]] = get_args(Same)
 _FIRST: Final = -(2**63)
+_LAST: Final = 2**63 - 1
+_NUMBER: Final = re.compile(r"-?[0-9]{1,19}")
 _EXCERPT: Final = 280
 
 
@@ -279,6 +282,9 @@ def _position(cursor: str | None, bound_to: bytes) -> _Start:
     if not cursor:
         return _Start("", _FIRST)
     kind, _, print = cursors.read_name(cursor, bound_to).partition(" ")
+    # We never return another one, but anyone can forge it.
+    if kind not in _KINDS or not _NUMBER.fullmatch(print) or not _FIRST <= int(print) <= _LAST:
+        raise cursors.refused(cursor)
     return _Start(kind, int(print))
 
 
