@@ -102,6 +102,7 @@ UNKNOWN_IDS = (
 )
 
 
+@pytest.mark.both
 async def test_any_unknown_id_in_a_path_is_404(alice: Member) -> None:
     await alice.save(post_id="42", tags=["x"])
     await alice.embed()

@@ -121,6 +121,9 @@ class Router:
                 self._fixed[path] = routed
 
     def find(self, text: str) -> tuple[RoutedPath | None, dict[str, Any]]:
+        if "\x00" in text:
+            # PostgreSQL cannot store U+0000, so nothing has such a name.
+            return None, {}
         if path := self._fixed.get(text):
             return path, {}
         for pattern, path in self._patterns:

@@ -142,8 +142,7 @@ class PageVisits:
         )
 
     def find(self, path: str) -> tuple[RoutedPath | None, dict[str, Any]]:
-        # PostgreSQL cannot store U+0000, so nothing has such a name.
-        return (None, {}) if "\x00" in path else self._router.find(path)
+        return self._router.find(path)
 
     def has_session(self, request: Request) -> bool:
         """Whether the browser seems to be signed in. Pages about a refusal read no database."""
