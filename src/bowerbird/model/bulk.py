@@ -5,7 +5,7 @@ from enum import IntEnum, StrEnum
 from typing import Final
 
 import msgspec
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from bowerbird.model.arrival.imports import Deletion
 from bowerbird.model.labels import Label, name_key
@@ -88,6 +88,15 @@ class Maker(StrEnum):
     SERVER = ""
 
 
+class ChangedRule(Struct, frozen=True, omit_defaults=True):
+    """A rule that follows a label, as it was before a change of the label."""
+
+    rule_id: str
+    body: Raw
+    # Why the change has switched it off, or ''.
+    notice: str = ""
+
+
 class ChangedLabel(Struct, frozen=True):
     """The label of a change as it was when the change started."""
 
@@ -102,7 +111,7 @@ class ChangedLabel(Struct, frozen=True):
     # Merging: whether it was the favourite label, which that one is then.
     was_favourite: bool = False
     # Deleting and merging: the rules that were switched off, or that have the other name.
-    rule_ids: Sequence[str] = ()
+    rules: Sequence[ChangedRule] = ()
     # Undoing: the label that its posts get back, if another label has its name by now.
     now_id: int | None = None
     color: str | None = None

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from bowerbird.library.bulk import rule_references
 from tests.support import writing
 from tests.support.ruling import ADD, listed, rule, run, tags
 from tests.support.service import Member
@@ -89,8 +90,59 @@ async def test_merging_labels_merges_them_in_rules_until_the_undo(alice: Member)
     assert (both["is_on"], swapped["is_on"]) == (True, False)
     assert swapped["notice"].endswith("it would add and remove “Birds”.")
     await undo(alice, merged)
-    _, one, _ = await listed(alice)
+    both, one, swapped = await listed(alice)
+    assert both["actions"] == [about("add_label", "Bird"), about("add_label", "Birds")]
     assert one["actions"] == [about("add_label", "Birds")]
+    assert swapped["actions"] == list(swap)
+    assert (swapped["label_name"], swapped["is_on"], swapped["notice"]) == ("Bird", True, None)
+
+
+async def test_the_undo_of_a_merge_leaves_rules_alone_that_were_changed_since(
+    alice: Member,
+) -> None:
+    number, into = await label(alice, "Bird"), await label(alice, "Birds")
+    query = {"q": "label:bird -label:birds", "label": ["Bird", "Birds"]}
+    await rule(alice, {"do": "archive"}, query=query, name="Query")
+    edited = await rule(alice, about("add_label", "Bird"), name="Edited")
+    swap = (about("add_label", "Birds"), about("remove_label", "Bird"))
+    off = await rule(alice, *swap, name="Off")
+    await rule(alice, about("add_label", "Bird"), name="Added")
+    merged = await change(alice, "POST", f"labels/{number}/merge", {"into": into})
+    later = [about("add_label", "Birds"), {"do": "archive"}]
+    for one, body in ((edited, {"actions": later}), (off, {"actions": swap[:1]})):
+        path = f"/v1/rules/{one['rule_id']}"
+        assert (await writing.send(alice, "PATCH", path, body)).status_code == 200
+    await writing.send(alice, "PATCH", f"/v1/labels/{into}", {"label_name": "Wild"})
+    await undo(alice, merged)
+
+    found = {one["name"]: one for one in await listed(alice)}
+    assert found["Edited"]["actions"] == [about("add_label", "Wild"), {"do": "archive"}]
+    assert (found["Off"]["actions"], found["Off"]["is_on"]) == ([about("add_label", "Wild")], False)
+    assert found["Added"]["actions"] == [about("add_label", "Bird")]
+    assert found["Query"]["query"]["label"] == ["Wild"]
+
+
+async def test_the_undo_of_a_merge_gives_back_the_joined_labels_of_a_query(alice: Member) -> None:
+    number, into = await label(alice, "Bird"), await label(alice, "Birds")
+    query = {"q": "label:bird -label:birds", "label": ["Bird", "Birds"]}
+    await rule(alice, {"do": "archive"}, query=query)
+    merged = await change(alice, "POST", f"labels/{number}/merge", {"into": into})
+    assert (await listed(alice))[0]["query"]["label"] == ["Birds"]
+    await undo(alice, merged)
+    assert (await listed(alice))[0]["query"] == query
+
+
+async def test_rules_beyond_the_record_of_a_change_stay_as_a_merge_made_them(
+    alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    number, into = await label(alice, "Bird"), await label(alice, "Birds")
+    for name in ("One", "Two"):
+        await rule(alice, about("add_label", "Bird"), query={"q": name}, name=name)
+    monkeypatch.setattr(rule_references, "KEPT_BYTES", 150)
+    merged = await change(alice, "POST", f"labels/{number}/merge", {"into": into})
+    await undo(alice, merged)
+    found = [one["actions"] for one in await listed(alice)]
+    assert found == [[about("add_label", "Bird")], [about("add_label", "Birds")]]
 
 
 async def test_deleting_a_label_switches_off_the_rules_that_need_it_until_the_undo(

@@ -148,7 +148,7 @@ class BulkChanges:
             kept = msgspec.structs.replace(kept, into_id=into.label_id, was_favourite=was_favourite)
         kept = msgspec.structs.replace(
             kept,
-            rule_ids=await self._rules.label_deleted(transaction, account.account_id, label.name)
+            rules=await self._rules.label_deleted(transaction, account.account_id, label.name)
             if into is None
             else await self._rules.rename(transaction, account.account_id, label.name, into.name),
         )
@@ -192,18 +192,15 @@ class BulkChanges:
     ) -> None:
         """Gives rules their label again, and makes it the favourite if no other was chosen."""
         if label.into_id is None:
-            if label.rule_ids:
-                await self._rules.switch_on(transaction, account_id, label.rule_ids)
+            await self._rules.give_back(transaction, account_id, label.rules)
             return
         into = await self._labels.by_id(transaction, account_id, label.into_id)
         if into is None:
             return
         if label.was_favourite:
             await self._accounts.follow_label(transaction, account_id, into.name, label.name)
-        if label.rule_ids:
-            await self._rules.rename(
-                transaction, account_id, into.name, label.name, only=label.rule_ids
-            )
+        names = (label.name, into.name)
+        await self._rules.give_back(transaction, account_id, label.rules, names)
 
     async def prepare_undo(self, account: Account, change_id: str) -> None:
         """Does what would delay others within the transaction of the undo."""

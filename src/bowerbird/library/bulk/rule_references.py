@@ -3,16 +3,18 @@
 The caller's transaction has locked the library.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import msgspec
+from msgspec import Raw
 
 from bowerbird.clock import Clock
 from bowerbird.library.access.activity import Activity
 from bowerbird.model.accounts import ActivityKind
+from bowerbird.model.bulk import ChangedRule
 from bowerbird.model.labels import Query, name_key
-from bowerbird.model.rules import Action, Do, Rule
+from bowerbird.model.rules import Action, Body, Do, Rule
 from bowerbird.model.words import Field
 from bowerbird.search.queries import query_language
 from bowerbird.search.queries.query_pieces import Kind, Piece, pieces
@@ -21,6 +23,9 @@ from bowerbird.storage.changes.rules import RuleStore
 from bowerbird.storage.database import Database, Transaction
 
 _OFF: Final = "Switched off:"
+# Each turn of a change writes its record again. Rules beyond stay as the change made them.
+KEPT_BYTES: Final = 64 << 10
+_body: Final = msgspec.json.Decoder(Body).decode
 
 
 class RuleReferences:
@@ -30,32 +35,21 @@ class RuleReferences:
         self._activity = Activity(database, clock)
 
     async def rename(
-        self,
-        transaction: Transaction,
-        account_id: int,
-        before: str,
-        after: str,
-        *,
-        only: Collection[str] | None = None,
-    ) -> list[str]:
-        """Gives a label its other name in rules. Returns the ids of the rules that have it.
-
-        `only`: in these rules.
-        """
+        self, transaction: Transaction, account_id: int, before: str, after: str
+    ) -> list[ChangedRule]:
+        """Gives a label its other name in rules. Returns these as they were."""
         rules = await self._store.all(transaction, account_id)
         changed = [
-            _settled(renamed, after)
+            _settled(msgspec.structs.replace(rule, body=body), after)
             for rule in rules
-            if (only is None or rule.rule_id in only)
-            and (renamed := _renamed(rule, before, after)) != rule
+            if (body := _renamed(rule.body, before, after)) != rule.body
         ]
-        await self._put(transaction, account_id, rules, changed)
-        return [rule.rule_id for rule in changed]
+        return await self._put(transaction, account_id, rules, changed)
 
     async def label_deleted(
         self, transaction: Transaction, account_id: int, name: str
-    ) -> list[str]:
-        """Switches off the rules that need a label. Returns their ids."""
+    ) -> list[ChangedRule]:
+        """Switches off the rules that need a label. Returns these as they were."""
         notice = f"{_OFF} the label “{name}” was deleted."
         return await self._switch_off(
             transaction, account_id, lambda rule: _needs(rule, name), notice
@@ -69,18 +63,30 @@ class RuleReferences:
             transaction, account_id, lambda rule: webhook_id in rule.webhook_ids, notice
         )
 
-    async def switch_on(
-        self, transaction: Transaction, account_id: int, rule_ids: Collection[str]
+    async def give_back(
+        self,
+        transaction: Transaction,
+        account_id: int,
+        kept: Sequence[ChangedRule],
+        names: tuple[str, str] | None = None,
     ) -> None:
-        """Switches rules on again whose label is back, unless somebody has changed them since."""
+        """Makes rules what they were before a change, unless somebody has changed them since.
+
+        `names`: of the label that was merged, and of the one that it was merged into.
+        """
         rules = await self._store.all(transaction, account_id)
-        kept = await self._events.kept(transaction, account_id)
-        assert kept is not None
-        changed = [
-            msgspec.structs.replace(rule, is_on=True, notice="", since=kept.last)
-            for rule in rules
-            if rule.rule_id in rule_ids and not rule.is_on and rule.notice
-        ]
+        stored = {rule.rule_id: rule for rule in rules}
+        events = await self._events.kept(transaction, account_id)
+        assert events is not None
+        changed = []
+        for one in kept:
+            rule, body = stored.get(one.rule_id), _body(one.body)
+            made = body if names is None else _renamed(body, *names)
+            if rule is None or rule.body != made:
+                continue
+            if one.notice and not rule.is_on and rule.notice == one.notice:
+                rule = msgspec.structs.replace(rule, is_on=True, notice="", since=events.last)
+            changed.append(msgspec.structs.replace(rule, body=body))
         await self._put(transaction, account_id, rules, changed)
 
     async def _switch_off(
@@ -89,15 +95,14 @@ class RuleReferences:
         account_id: int,
         is_meant: Callable[[Rule], bool],
         notice: str,
-    ) -> list[str]:
+    ) -> list[ChangedRule]:
         rules = await self._store.all(transaction, account_id)
         changed = [
             msgspec.structs.replace(rule, is_on=False, notice=notice)
             for rule in rules
             if rule.is_on and is_meant(rule)
         ]
-        await self._put(transaction, account_id, rules, changed)
-        return [rule.rule_id for rule in changed]
+        return await self._put(transaction, account_id, rules, changed)
 
     async def _put(
         self,
@@ -105,10 +110,13 @@ class RuleReferences:
         account_id: int,
         rules: Sequence[Rule],
         changed: Sequence[Rule],
-    ) -> None:
-        """Stores changed rules. A worker that runs them begins again with these."""
+    ) -> list[ChangedRule]:
+        """Stores changed rules, and returns them as they were.
+
+        A worker that runs them begins again with these.
+        """
         if not changed:
-            return
+            return []
         before = {rule.rule_id: rule for rule in rules}
         for rule in changed:
             await self._store.put(transaction, account_id, rule)
@@ -127,10 +135,24 @@ class RuleReferences:
             seen=state.seen if state.is_active else kept.last,
         )
         await self._store.put_state(transaction, account_id, state)
+        return _kept(before, changed)
 
 
-def _renamed(rule: Rule, before: str, after: str) -> Rule:
-    key, body = name_key(before), rule.body
+def _kept(before: Mapping[str, Rule], changed: Sequence[Rule]) -> list[ChangedRule]:
+    """Changed rules as they were, as many as there is room for in the record of a change."""
+    found, left = [], KEPT_BYTES
+    for after in changed:
+        rule = before[after.rule_id]
+        body = Raw(msgspec.json.encode(rule.body))
+        left -= len(bytes(body))
+        if left >= 0:
+            is_off = rule.is_on and not after.is_on
+            found.append(ChangedRule(rule.rule_id, body, after.notice if is_off else ""))
+    return found
+
+
+def _renamed(body: Body, before: str, after: str) -> Body:
+    key = name_key(before)
 
     def other(name: str) -> str:
         return after if name_key(name) == key else name
@@ -141,14 +163,13 @@ def _renamed(rule: Rule, before: str, after: str) -> Rule:
         else msgspec.structs.replace(one, label_name=other(one.label_name))
         for one in body.actions
     ]
-    changed = msgspec.structs.replace(
+    return msgspec.structs.replace(
         body,
         actions=_without_copies(actions) if actions != list(body.actions) else body.actions,
         query=_query(body.query, key, other, after),
         label_name=None if body.label_name is None else other(body.label_name),
         near_label=None if body.near_label is None else other(body.near_label),
     )
-    return rule if changed == body else msgspec.structs.replace(rule, body=changed)
 
 
 def _settled(rule: Rule, name: str) -> Rule:
