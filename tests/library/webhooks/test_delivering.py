@@ -226,6 +226,19 @@ async def test_only_the_chosen_types_labels_and_queries_are_sent(post: Post) -> 
     assert set(post.receiver.posts("/query")) == {bird}
 
 
+async def test_a_label_that_begins_with_a_sign_can_be_asked_for(post: Post) -> None:
+    await post.add("/sigil", q="label:#birds")
+    await post.add("/hashtag", q="tag:#birds")
+    labelled = (await post.member.save(text="A bower", tags=["#birds"]))["post_id"]
+    written = (await post.member.save(text="A bower with #birds"))["post_id"]
+    await post.deliver()
+
+    assert post.receiver.types("/sigil") == ["label.created", "post.created"]
+    sent = [one.message["data"].get("post_id") for one in post.receiver.received]
+    assert sent.count(labelled) == 2
+    assert sent.count(written) == 1
+
+
 async def test_a_webhook_with_a_filter_is_told_when_a_post_leaves_it(post: Post) -> None:
     await post.add("/label", tag="birds", events=["post.deleted", "post.unlabelled"])
     await post.add("/unread", q="bower* is:unread -label:old")

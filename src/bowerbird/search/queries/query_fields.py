@@ -103,7 +103,7 @@ _HELP: Final[Mapping[Field, str]] = {
     Field.BEFORE: "a date such as 2026-01-31, 2026-01, 7d or yesterday",
     Field.AFTER: "a date such as 2026-01-31, 2026-01, 7d or yesterday",
 }
-_HASHTAG: Final = re.compile(r"#\w+")
+_HASHTAG: Final = re.compile(r"(?ai:tag):(#\w+)")
 _LENGTH: Final = re.compile(r"([<>]=?|=)?(\d{1,9})(\.\.(\d{1,9})?)?", re.ASCII)
 _SCHEME: Final = re.compile(r"(?:https?://)?(?:www\.)?", re.IGNORECASE)
 _DOMAIN: Final = re.compile(r"[\w-]+(?:\.[\w-]+)+")
@@ -126,10 +126,10 @@ def condition(field: Field, text: str, now: int | None) -> Condition | None:
     return None
 
 
-def hashtag(field: Field, text: str) -> str | None:
-    """The hashtag that a field names as a label, such as tag:#birds."""
-    text = text.strip()
-    return text if field is Field.LABEL and _HASHTAG.fullmatch(text) else None
+def hashtag(written: str) -> str | None:
+    """The hashtag of a field that was written as tag:#birds. Others name a label alone."""
+    found = _HASHTAG.fullmatch(written.rstrip(",;"))
+    return found[1] if found else None
 
 
 def address(field: Field, text: str) -> str | None:
@@ -244,7 +244,7 @@ def _state(text: str) -> str | None:
 
 _READERS: Final[Mapping[Field, Callable[[str], str | None]]] = {
     Field.AUTHOR: order_key,
-    Field.LABEL: lambda text: None if hashtag(Field.LABEL, text) else name_key(text),
+    Field.LABEL: name_key,
     Field.LANGUAGE: _language,
     Field.HAS: kind_of,
     Field.IS: _state,

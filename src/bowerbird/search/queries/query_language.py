@@ -279,9 +279,9 @@ class _Parser:
         if found is not None:
             if (found.field, found.value) == (Field.IS, TRASH) and not piece.is_excluded:
                 self._hint(query_fields.TRASH_ELSEWHERE)
-            term = _of_field(piece) if found.field is Field.SITE else None
-            if term is not None:
+            if term := _of_field(piece):
                 # A domain of a network: its posts, and posts with a link to it.
+                term = _strict(term) if piece.is_excluded else term
                 return Either(((found,), (term,)), is_excluded=piece.is_excluded)
             return replace(found, is_excluded=piece.is_excluded)
         if term := _of_field(piece):
@@ -369,7 +369,7 @@ def _linked(address: str) -> Term:
 def _of_field(piece: Piece) -> Term | None:
     """The hashtag, address or title that a field looks for."""
     assert piece.field is not None
-    if hashtag := query_fields.hashtag(piece.field, piece.text):
+    if hashtag := query_fields.hashtag(piece.written):
         term = _word(hashtag)
     elif address := query_fields.address(piece.field, piece.text):
         term = _linked(address)

@@ -82,8 +82,9 @@ def _filter(piece: Piece) -> tuple[str, str]:
     assert piece.field is not None
     found = query_fields.condition(piece.field, piece.text, None)
     name, value = "", ""
-    # A list has no filter for the posts of a site and links to it.
-    if found is None or query_fields.address(piece.field, piece.text):
+    # A list has no filter for the posts of a site and links to it, nor for a label and a hashtag.
+    is_either = query_fields.address(piece.field, piece.text) or query_fields.hashtag(piece.written)
+    if found is None or is_either:
         pass
     elif found.field in _VALUES:
         name, value = _VALUES[found.field], found.value
