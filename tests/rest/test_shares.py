@@ -1,5 +1,6 @@
 """GET and POST /v1/shares; GET, PATCH and DELETE /v1/shares/{share_id}."""
 
+import asyncio
 from typing import Any
 
 import httpx
@@ -105,6 +106,21 @@ async def test_a_name_belongs_to_one_share_of_all_accounts(alice: Member, bob: M
 
     assert (taken.status_code, renamed.status_code) == (400, 400)
     assert taken.json()["error"] == renamed.json()["error"] == "name: 'birds' is taken."
+
+
+@pytest.mark.both
+async def test_of_two_that_take_a_name_at_once_one_is_refused(alice: Member, bob: Member) -> None:
+    both = (alice, bob)
+    for member in both:
+        await member.save(tags=["birds"])
+    shares = [await created(member, label_name="birds") for member in both]
+
+    for number in range(4):
+        name = {"audience": "public", "name": f"nests-{number}"}
+        answers = await asyncio.gather(
+            *(change(one, share["id"], **name) for one, share in zip(both, shares, strict=True))
+        )
+        assert sorted(answer.status_code for answer in answers) == [200, 400]
 
 
 async def test_a_new_address_ends_the_old_one(cast: Service) -> None:

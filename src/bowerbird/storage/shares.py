@@ -43,9 +43,18 @@ class ShareStore(Store):
         """False if the address is taken."""
         return bool(await self._rows(transaction, "insert", **_values(share)))
 
-    async def update(self, transaction: Transaction, share: Share) -> bool:
-        """False if another share has the address."""
-        return bool(await self._rows(transaction, "update", **_values(share)))
+    async def claim(self, transaction: Transaction, share: Share) -> bool:
+        """Holds a new address of a share until the transaction ends. False if it is taken.
+
+        An update alone would fail if two shares got the same address at the same time.
+        """
+        held = msgspec.structs.replace(share, share_id=f"{share.share_id} claim")
+        is_free = await self.insert(transaction, held)
+        await self.delete(transaction, held.account_id, held.share_id)
+        return is_free
+
+    async def update(self, transaction: Transaction, share: Share) -> None:
+        await self._run(transaction, "update", **_values(share))
 
     async def stop(
         self, transaction: Transaction, share_id: str, now: int, *, is_stopped: bool

@@ -210,8 +210,9 @@ class Shares:
         changed = msgspec.structs.replace(
             changed, revision=share.revision + 1, updated_at=self._clock()
         )
-        if not await self._store.update(transaction, changed):
+        if changed.address != share.address and not await self._store.claim(transaction, changed):
             raise _taken(changed.address)
+        await self._store.update(transaction, changed)
         await self._log(transaction, account, ActivityKind.SHARE_CHANGED, changed)
         return changed
 

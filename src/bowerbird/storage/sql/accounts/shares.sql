@@ -42,17 +42,11 @@ VALUES (:share_id, :account_id, :address, :audience, :kind, :target, :is_on, :is
 RETURNING share_id
 
 -- name: update
--- Returns no row if another share has the address.
 UPDATE share
    SET address = :address, audience = :audience, is_on = :is_on, ends_at = :ends_at,
        choices = :choices, revision = :revision, updated_at = :updated_at
  WHERE account_id = :account_id
    AND share_id = :share_id
-   AND NOT EXISTS (SELECT 1
-                     FROM share AS other
-                    WHERE other.address = :address
-                      AND other.share_id <> :share_id)
-RETURNING share_id
 
 -- name: stop
 -- By the operator, for any account.
