@@ -10,7 +10,10 @@ from tests.support.serving import Server
 from tests.web.accessibility import violations_in_each_look
 from tests.web.chromium import for_axe
 
-PAGES = ("/keys", "/account", "/activity", "/account/delete", "/link/email", "/goodbye")
+PAGES = (
+    *("/keys", "/account", "/activity", "/account/delete", "/link/email", "/goodbye"),
+    "/webhooks",
+)
 
 
 def tab_to(page: Page, is_there: Callable[[], bool], most: int = 60) -> None:
@@ -53,6 +56,26 @@ def test_a_key_is_created_and_revoked_without_javascript(page: Page) -> None:
     row.get_by_role("button", name="Revoke the key").click()
     page.wait_for_url("**/keys?said=key-revoked")
     expect(page.get_by_role("row").filter(has_text="plain")).to_have_count(0)
+
+
+def test_a_webhook_is_added_paused_and_removed(page: Page) -> None:
+    page.goto("/webhooks")
+    page.get_by_role("textbox", name="Address").fill("https://hooks.example.com/b")
+    page.get_by_label("Only with this label").fill("Birds")
+    page.get_by_role("button", name="Add and show the secret").click()
+    assert page.locator(".secret code").inner_text().startswith("whsec_")
+
+    page.goto("/webhooks")
+    assert "whsec_" not in page.content()
+    hook = page.locator("article").filter(has_text="https://hooks.example.com/b")
+    expect(hook).to_contain_text("Only with the label Birds.")
+    hook.get_by_role("button", name="Pause").click()
+    page.wait_for_url("**/webhooks?said=webhook-paused")
+    expect(hook.get_by_role("button", name="Resume")).to_be_visible()
+    hook.get_by_text("Remove https://hooks.example.com/b").click()
+    hook.get_by_role("button", name="Remove the webhook").click()
+    page.wait_for_url("**/webhooks?said=webhook-removed")
+    expect(hook).to_have_count(0)
 
 
 def test_the_keyboard_is_enough_to_create_and_revoke_a_key(page: Page) -> None:
