@@ -117,6 +117,8 @@ class ChangedLabel(Struct, frozen=True):
     color: str | None = None
     # Adding or removing: an earlier change is about to delete the label, so its name counts.
     is_ending: bool = False
+    # Removing: it is not suggested for these posts any more.
+    is_refused: bool = False
     # Deleting and merging: the posts up to this number are done.
     after: int = 0
     # Deleting and merging: somebody has created the label meanwhile, so it is not deleted.

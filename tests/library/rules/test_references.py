@@ -66,6 +66,22 @@ async def test_a_renamed_label_has_its_new_name_in_rules_and_the_old_one_after_t
     assert (first["label_name"], first["query"]["label"]) == ("Birds", ["Nests", "Birds"])
 
 
+@pytest.mark.parametrize("name", ['6" nails', "the “big” ones", "x" * 100])
+async def test_a_rule_whose_query_cannot_have_the_new_name_is_switched_off(
+    alice: Member, name: str
+) -> None:
+    number = await label(alice, "Birds")
+    words = f"{'n' * 580}{' -label:birds' * 32}"
+    await rule(alice, {"do": "trash"}, query={"q": words, "tag": "Birds"})
+    await rule(alice, {"do": "archive"}, query={"tag": "birds"})
+    await change(alice, "PATCH", f"labels/{number}", {"label_name": name})
+
+    first, other = await listed(alice)
+    assert first["query"] == {"q": words, "tag": name}
+    assert first["notice"] == f"Switched off: its query cannot contain the name “{name}”."
+    assert (first["is_on"], other["is_on"], other["query"]) == (False, True, {"tag": name})
+
+
 async def test_a_renamed_label_goes_on_making_its_rule_run(alice: Member) -> None:
     number = await label(alice, "Inbox")
     await rule(alice, about("add_label", "Seen"), when="labelled", label_name="Inbox")

@@ -58,6 +58,8 @@ class NewChange(Struct, frozen=True):
     label_name: str | None = None
     # Of a batch: its labels. Each post is `post:label`, with the id of the label that it gets.
     labels: Sequence[ChangedLabel] = ()
+    # Whether somebody has named each post: a label that it loses is not suggested for it any more.
+    is_named: bool = False
 
 
 def packed_parts(post_ids: Sequence[str]) -> list[bytes]:
@@ -108,6 +110,8 @@ class BulkChanges:
         if change.label_name is not None:
             plans.check_writes(account)
             label = await self._named(transaction, account, change)
+            if label is not None and change.is_named and change.action is BulkAction.REMOVE_LABEL:
+                label = msgspec.structs.replace(label, is_refused=True)
         row = self._new(number, change.action, label, change.matched)
         if change.labels:
             plans.check_writes(account)

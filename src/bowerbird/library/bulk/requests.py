@@ -220,4 +220,7 @@ def _dry_run(request: BulkRequest, chosen: Chosen, examples: Sequence[Example]) 
 
 
 def _new(request: BulkRequest, chosen: Chosen) -> NewChange:
-    return NewChange(BulkAction(request.action), chosen.parts, chosen.count, request.label_name)
+    return NewChange(
+        *(BulkAction(request.action), chosen.parts, chosen.count, request.label_name),
+        is_named=request.post_ids is not None,
+    )

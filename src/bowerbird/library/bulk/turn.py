@@ -151,6 +151,10 @@ class BulkTurns:
         else:
             for post in posts:
                 _label(changeset, row, post, label_ids[post.post_id])
+            if row.label is not None and row.label.is_refused:
+                label = _label_of(changeset, row)
+                if label is not None:
+                    await changeset.refuse(posts, label)
         return changeset.changed
 
     async def _with_label(self, changeset: Changeset, row: BulkRow) -> BulkRow:
@@ -162,7 +166,9 @@ class BulkTurns:
         if found is None and row.action is BulkAction.ADD_LABEL:
             found, is_new = await changeset.create_label(label.name), True
         if found is not None:
-            label = ChangedLabel(found.label_id, found.name, is_new=is_new)
+            label = ChangedLabel(
+                found.label_id, found.name, is_new=is_new, is_refused=label.is_refused
+            )
         return msgspec.structs.replace(
             row, labels=[msgspec.structs.replace(label, is_ending=False)]
         )

@@ -91,7 +91,7 @@ class Labels:
             label = operations.label_of(change)
             name = change.label_name if label is None else label.name
             found = [post_id for post_id in change.post_ids if post_id in sizes]
-            new = NewChange(_ACTIONS[op], packed_parts(found), len(found), name)
+            new = NewChange(_ACTIONS[op], packed_parts(found), len(found), name, is_named=True)
             return await self.changes.start(transaction, account, new)
         outcome = await operations.run(change)
         if isinstance(outcome, Refusal):
