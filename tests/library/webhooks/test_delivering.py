@@ -7,6 +7,7 @@ import pytest
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 from bowerbird.clock import system_clock
+from bowerbird.library.webhooks import delivering, messages
 from bowerbird.model import instants
 from bowerbird.model.events import EventType
 from tests.support import digesting, node, ruling, waiting, writing
@@ -270,6 +271,40 @@ async def test_a_webhook_with_a_filter_is_told_when_a_post_leaves_it(post: Post)
     assert post.receiver.types("/unread") == ["post.read", "post.unread", "post.labelled"]
     # Whether a deleted post had a picture is not looked up.
     assert post.receiver.types("/image") == ["post.deleted"] * 2
+
+
+async def test_what_changed_in_later_pages_does_not_hide_that_a_post_left(
+    post: Post, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(delivering, "_EVENTS_PER_PAGE", 1)
+    await post.add("/unread", q="label:birds is:unread")
+    member = post.member
+    bird, other = [
+        (await member.save(tags=["birds"], is_read=is_read))["post_id"] for is_read in (False, True)
+    ]
+    await post.deliver()
+    post.receiver.received.clear()
+
+    async def leave() -> None:
+        for post_id in (other, bird):
+            await writing.remove(member, "birds", post_id)
+        await member.client.patch(f"/v1/bookmarks/{bird}", json={"is_read": True})
+        await post.deliver()
+
+    await leave()
+    assert post.receiver.types("/unread") == ["post.unlabelled"]
+    assert post.receiver.posts("/unread") == [bird]
+
+    await writing.add(member, "birds", other)
+    await writing.add(member, "birds", bird)
+    await member.client.patch(f"/v1/bookmarks/{bird}", json={"is_read": False})
+    await post.deliver()
+    post.receiver.received.clear()
+    # What is beyond the bound is not known, and counts as met.
+    monkeypatch.setattr(messages, "_LATER_EVENTS", 1)
+    await leave()
+    assert post.receiver.types("/unread") == ["post.unlabelled"] * 2
+    assert post.receiver.posts("/unread") == [other, bird]
 
 
 async def test_a_changed_text_or_note_may_make_a_post_leave(post: Post) -> None:

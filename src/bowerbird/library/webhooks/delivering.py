@@ -65,7 +65,7 @@ class Delivering:
         self._store = WebhookStore(database)
         self._accounts = AccountStore(database)
         self._events = Events(database, clock)
-        self._matching = messages.Matching(database)
+        self._matching = messages.Matching(database, self._events)
         self._activity = Activity(database, clock)
         self._vault = SecretVault(Sealer(settings))
         self._log = structlog.get_logger()

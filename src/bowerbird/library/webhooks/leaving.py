@@ -35,6 +35,7 @@ _LABELS: Final = frozenset({EventType.POST_LABELLED, EventType.POST_UNLABELLED})
 _FLAG: Final = " flag"
 _TAGS: Final = " tags"
 _TEXT: Final = " text"
+_EVERYTHING: Final = frozenset({_FLAG, _TAGS, _TEXT})
 # Counts change all the time, and nobody wants a message for it.
 _UNIMPORTANT: Final = frozenset({"tweet_details.meta", "updated_at", "imported_at", "sort_index"})
 
@@ -63,13 +64,24 @@ def label_keys(filter: BookmarkFilter) -> set[str]:
     return keys if filter.tag is None else {*keys, filter.tag}
 
 
-def left(events: Sequence[Event], posts: Mapping[str, bytes], filter: BookmarkFilter) -> set[str]:
+def left(
+    events: Sequence[Event],
+    later: Sequence[Event] | None,
+    posts: Mapping[str, bytes],
+    filter: BookmarkFilter,
+) -> set[str]:
     """The numbers of events by which posts may have left a filter that they do not match now.
 
+    `later`: what happened after these events, until the posts were read; None if that is too much.
     `posts` has the JSON of those that are in the library or in the trash.
     """
     found: set[str] = set()
     touched: dict[str, set[str]] = {}
+    if later is None:
+        touched = {one.post_id: set(_EVERYTHING) for one in events if one.post_id is not UNSET}
+    for event in later or ():
+        if event.post_id is not UNSET:
+            touched.setdefault(event.post_id, set()).update(_changed(event))
     for event in reversed(events):
         if event.post_id is UNSET or event.id is UNSET:
             continue

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 from msgspec import UNSET
 
-from bowerbird.library.bookmarks.events import Event
+from bowerbird.library.bookmarks.events import Event, Events
 from bowerbird.library.webhooks import leaving
 from bowerbird.model.accounts import Account
 from bowerbird.model.events import EventType
@@ -23,6 +23,7 @@ from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.bookmarks.trash import TrashStore
 from bowerbird.storage.database import Database
 
+_LATER_EVENTS: Final = 1_000
 _encode: Final = msgspec.json.Encoder().encode
 
 
@@ -73,8 +74,9 @@ def filter_for(tag: str, query: str, now: int) -> BookmarkFilter:
 
 
 class Matching:
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, events: Events) -> None:
         self._database = database
+        self._events = events
         self._bookmarks = BookmarkStore(database)
         self._trash = TrashStore(database)
 
@@ -95,8 +97,10 @@ class Matching:
             matching = set(await self._bookmarks.post_ids(account, narrowed))
         if others := posts - matching:
             stored = await self._stored(account, list(others))
+            # After the posts, which have what happened meanwhile.
+            later = await self._later(account, int(events[-1].id or 0))
             of_others = [one for one in events if one.post_id in others]
-            left = await asyncio.to_thread(leaving.left, of_others, stored, filter)
+            left = await asyncio.to_thread(leaving.left, of_others, later, stored, filter)
         return [
             one
             for one in found
@@ -105,6 +109,11 @@ class Matching:
             or one.id in left
             or (one.post_id is UNSET and _is_of_label(one, keys))
         ]
+
+    async def _later(self, account: Account, number: int) -> Sequence[Event] | None:
+        """What happened after an event; None if it is too much to read."""
+        later, _, has_more = await self._events.after(account, number, _LATER_EVENTS)
+        return None if has_more else later
 
     async def _stored(self, account: Account, post_ids: Sequence[str]) -> dict[str, bytes]:
         """Those that are in the library, or in the trash."""
