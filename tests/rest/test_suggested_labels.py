@@ -6,6 +6,7 @@ import pytest
 
 from bowerbird.library.labels.suggestions import LabelSuggestions
 from bowerbird.library.vectors.semantic_search import SemanticSearch
+from bowerbird.requests import limits
 from bowerbird.storage.database import Transaction
 from bowerbird.storage.labels import LabelStore
 from bowerbird.storage.libraries import LibraryStore
@@ -179,6 +180,24 @@ async def test_a_label_that_is_removed_from_a_post_is_refused_for_it(alice: Memb
 
     assert await _suggested(alice, post_id) == []
     assert await _suggested(alice, other) == []
+
+
+@pytest.mark.both
+async def test_a_label_that_a_change_removes_from_named_posts_is_refused_for_them(
+    alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (long, chosen, found), _ = await _of_ines(alice, 3)
+    await writing.add(alice, "databases", long, chosen, found)
+    removing = {"action": "remove_label", "label_name": "databases"}
+    for which in ({"tweet_ids": [chosen]}, {"filters": {"ids": found}}):
+        answer = await writing.send(alice, "POST", "/v1/bookmarks/changes", removing | which)
+        assert answer.status_code == 200, answer.text
+    monkeypatch.setattr(limits, "LABELLED_BYTES_MAX", 1)
+    assert (await writing.remove(alice, "databases", long)).status_code < 300
+
+    assert await _suggested(alice, chosen) == []
+    assert await _suggested(alice, long) == []
+    assert _names(await _suggested(alice, found)) == ["databases"]
 
 
 async def test_refusals_of_a_post_are_bounded(alice: Member) -> None:

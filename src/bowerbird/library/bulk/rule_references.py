@@ -39,11 +39,7 @@ class RuleReferences:
     ) -> list[ChangedRule]:
         """Gives a label its other name in rules. Returns these as they were."""
         rules = await self._store.all(transaction, account_id)
-        changed = [
-            _settled(msgspec.structs.replace(rule, body=body), after)
-            for rule in rules
-            if (body := _renamed(rule.body, before, after)) != rule.body
-        ]
+        changed = [settled for rule in rules if (settled := _settled(rule, before, after)) != rule]
         return await self._put(transaction, account_id, rules, changed)
 
     async def label_deleted(
@@ -172,16 +168,22 @@ def _renamed(body: Body, before: str, after: str) -> Body:
     )
 
 
-def _settled(rule: Rule, name: str) -> Rule:
-    """A rule that would now add a label and remove it is switched off."""
-    key = name_key(name)
+def _settled(rule: Rule, before: str, after: str) -> Rule:
+    """A rule with the other name. Off if its query cannot have it, or if it contradicts itself."""
+    renamed = msgspec.structs.replace(rule, body=_renamed(rule.body, before, after))
+    key, words = name_key(after), query_language.straight(str(renamed.body.query.get("q") or ""))
     about = {
-        one.do for one in rule.body.actions if one.label_name and name_key(one.label_name) == key
+        one.do for one in renamed.body.actions if one.label_name and name_key(one.label_name) == key
     }
-    if len(about) < 2 or not rule.is_on:  # noqa: PLR2004 - add and remove
-        return rule
-    notice = f"{_OFF} after a merge of labels, it would add and remove “{name}”."
-    return msgspec.structs.replace(rule, is_on=False, notice=notice)
+    if not rule.is_on:
+        return renamed
+    if key != name_key(before) and _of_label(words, name_key(before)):
+        notice = f"{_OFF} its query cannot contain the name “{after}”."
+    elif renamed != rule and len(about) > 1:
+        notice = f"{_OFF} after a merge of labels, it would add and remove “{after}”."
+    else:
+        return renamed
+    return msgspec.structs.replace(renamed, is_on=False, notice=notice)
 
 
 def _without_copies(actions: Sequence[Action]) -> list[Action]:
@@ -207,12 +209,12 @@ def _in_words(text: str, key: str, after: str) -> str:
     """A search with the other name. A name that it cannot express is left as it is."""
     straight = query_language.straight(text)
     found = [one.span for one in _of_label(straight, key)]
-    if not found or '"' in after:
+    if not found or '"' in query_language.straight(after):
         return text
     for first, end in reversed(found):
         is_quoted = straight[first - 1 : first] == '"'
         straight = straight[:first] + (after if is_quoted else f'"{after}"') + straight[end:]
-    return straight
+    return text if len(straight) > query_language.MAX_CHARACTERS else straight
 
 
 def _of_label(text: str, key: str) -> list[Piece]:
