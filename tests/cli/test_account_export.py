@@ -94,6 +94,7 @@ def test_the_file_contains_digests_and_their_preferences(empty: Library, target:
         "time_zone": "UTC",
         "hour": 6,
         "mail": False,
+        "highlight": False,
     }
     assert len(document["digests"]) == 201
     assert document["digests"][-1]["digest_id"] == "daily-2026-01-01"

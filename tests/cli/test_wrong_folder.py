@@ -46,6 +46,8 @@ COMMANDS: dict[tuple[str, ...], tuple[str, ...]] = {
     # A file that exists.
     ("rule", "import"): (EMAIL, __file__),
     ("share", "list"): (),
+    # A file that exists.
+    ("share", "import"): (EMAIL, __file__),
     ("share", "stop"): ("1",),
     ("share", "allow"): ("1",),
     ("webhook", "list"): (EMAIL,),

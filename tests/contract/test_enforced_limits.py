@@ -8,7 +8,7 @@ import jsonschema_rs
 import pytest
 
 from bowerbird.storage.database import Database
-from tests.support import examples, service
+from tests.support import examples, imports, service
 from tests.support.offenders import Offenders
 from tests.support.published import document, resolved
 from tests.support.service import Service
@@ -38,11 +38,13 @@ async def paths(cast: Service) -> Json:
     shared = await alice.client.post("/v1/shares", json=examples.SHARE)
     rule = await alice.client.post("/v1/rules", json=examples.RULE)
     webhook = await alice.client.post("/v1/webhooks", json=examples.WEBHOOK)
+    run_id = await imports.run(alice, imports.found(post_id="20"))
     return {
         "post_id": examples.FIRST,
         "label_id": "1",
         "slug": "weekend-reading",
         "share_id": shared.json()["data"]["id"],
+        "run_id": run_id,
         "rule_id": rule.json()["data"]["rule_id"],
         "webhook_id": webhook.json()["data"]["id"],
         "highlight_id": added.json()["data"]["id"],

@@ -29,7 +29,7 @@ ALLOWED = {
     "/v1/labels/add": "POST, OPTIONS",
     "/v1/labels/remove": "POST, OPTIONS",
     "/v1/labels/batch": "POST, OPTIONS",
-    "/v1/labels/1": "PATCH, DELETE, OPTIONS",
+    "/v1/labels/1": "GET, HEAD, PATCH, DELETE, OPTIONS",
     "/v1/labels/1/merge": "POST, OPTIONS",
     "/v1/views": "GET, HEAD, POST, OPTIONS",
     "/v1/views/x": "GET, HEAD, PATCH, DELETE, OPTIONS",

@@ -91,14 +91,16 @@ async def dump_before_updates(
 async def dump_of(database: Database, account: Account) -> dict[str, list[tuple[Any, ...]]]:
     """Every row of the account's library, with the words of each post.
 
-    Without the last column of posts: a label that was refused stays so, whatever is undone.
+    Without the last column of posts: a label that was refused stays so, whatever is undone. And
+    without that of labels, when each was last changed: an undo changes it too.
     """
     values = {"account_id": account.account_id}
     rows = {}
     for table, columns in _TABLES.items():
         sql = f"SELECT {columns} FROM {table} WHERE account_id = :account_id"  # noqa: S608 - constants
         rows[table] = sorted(map(tuple, await database.rows(sql, values)), key=repr)
-    rows["bookmark"] = [row[:-1] for row in rows["bookmark"]]
+    for table in ("bookmark", "label"):
+        rows[table] = [row[:-1] for row in rows[table]]
     if isinstance(database, SqliteDatabase):
         sql = "SELECT * FROM content WHERE place BETWEEN :place AND :place_end"
         words = "SELECT rowid FROM keyword WHERE rowid BETWEEN :place AND :place_end"

@@ -212,7 +212,7 @@ class BulkUndo:
             return row
         other = changeset.label(lost.name)
         if other is None:
-            await changeset.restore_label(lost.as_it_was(), lost.created_at)
+            await changeset.restore_label(lost.as_it_was(), lost.created_at, self._clock())
         now_id = None if other is None else other.label_id
         return msgspec.structs.replace(row, labels=[msgspec.structs.replace(lost, now_id=now_id)])
 

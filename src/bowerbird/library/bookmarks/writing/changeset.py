@@ -300,10 +300,10 @@ class Changeset:
         if found is not None and not found.bookmark_count:
             await self.delete_label(label, into)
 
-    async def restore_label(self, label: Label, created_at: int) -> None:
+    async def restore_label(self, label: Label, created_at: int, now: int) -> None:
         """Creates a deleted label again, under its old id."""
         await self._stores.labels.insert(self._transaction, self._library, [label], created_at)
-        await self._stores.labels.update(self._transaction, self._library, label)
+        await self._stores.labels.update(self._transaction, self._library, label, now)
         self._labels[label.name_key] = label
         self._created += events.of_labels(EventType.LABEL_CREATED, [label])
         self._has_changed = True
