@@ -1,5 +1,6 @@
 """The website in this process with its people, and a real server with a real browser."""
 
+import itertools
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
@@ -27,6 +28,8 @@ PROXIED: dict[str, Any] = {
     "site_url": "https://posts.example.org",
     "mcp_url": "https://tools.example.org/mcp",
 }
+
+_numbers = itertools.count(1)
 
 OpenSite = Callable[..., Awaitable[httpx.AsyncClient]]
 
@@ -128,8 +131,9 @@ def email(
     posts: list[dict[str, Any]],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> str:
-    """The account of a module."""
-    email = f"{request.module.__name__.removeprefix('tests.web.')}@example.com"
+    """The account of a module. A process may come back to a module, and then needs another one."""
+    name = request.module.__name__.removeprefix("tests.web.")
+    email = f"{name}.{next(_numbers)}@example.com"
     server.run("account", "create", email)
     if posts:
         file = tmp_path_factory.mktemp("posts") / "posts.json"
