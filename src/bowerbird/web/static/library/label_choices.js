@@ -380,14 +380,15 @@ function listen() {
   shell.input.addEventListener("keydown", (event) => {
     if (event.isComposing) return;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key] ?? 0;
+    const chosen = choices[at];
     if (step || event.key === "Enter") event.preventDefault();
     if (step && choices.length > 0) {
       at = (at + step + choices.length) % choices.length;
       mark();
     } else if (event.key === "Enter") {
       void chooseTyped();
-    } else if (event.key === "Delete" && !shell.input.value && choices[at]?.reason) {
-      void refuse(choices[at]);
+    } else if (event.key === "Delete" && !shell.input.value && chosen?.reason) {
+      void refuse(chosen);
     } else if (event.key === "Tab") {
       shell.picker.hidePopover();
     }
