@@ -71,6 +71,10 @@ async def measured(
     for post_id, (label, text) in posts.items():
         if label:
             await _label(member, "remove_label", post_id, label)
+            # Removing it from a named post says that it is wrong for this one, which is not meant.
+            await member.database.write(
+                lambda transaction: transaction.run("UPDATE bookmark SET refused_labels = ''", {})
+            )
         found = await suggestions.of_post(await member.account(), post_id)
         if label:
             labelled[text] = (label, found)
@@ -81,7 +85,6 @@ async def measured(
 
 
 async def _label(member: Member, action: str, post_id: str, label: str) -> None:
-    """As a change of many posts, which does not say that the label is wrong for this one."""
     body = {"action": action, "tweet_ids": [post_id], "label_name": label}
     assert (await writing.send(member, "POST", "/v1/bookmarks/changes", body)).status_code == 200
 
