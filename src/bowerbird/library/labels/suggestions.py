@@ -120,61 +120,6 @@ class LabelSuggestions:
 
         Posts that are not in the library are left out.
         """
-        found = await self._fitting(account, post_ids)
-        return {post_id: each[:MOST] for post_id, each in found.items()}
-
-    async def of_new(self, account: Account, author: str, text: str) -> list[SuggestedLabel]:
-        """The labels that fit a post that is not saved yet, by its author and its words."""
-        plans.check_writes(account)
-        pairs = await self._labels.newest_pairs(account.account_id, PAIRS)
-        if not pairs[0]:
-            return []
-        labelled = await asyncio.to_thread(_read, *pairs)
-        first, key = int(labelled.numbers[0]), order_key(author)
-        by_author = await self._labels.by_authors(account.account_id, [key] if key else [], first)
-        reading = await self._accounts.reading(self._database, account.account_id)
-        labels = await self._labels.most_used(account.account_id, LABELS)
-
-        def choose() -> list[SuggestedLabel]:
-            known = _Known.of(labels, name_key(reading.favourite))
-            own = labelled.by_author(by_author.get(key, ""), 0)
-            return _chosen(known, _Post(_Details(text)), {}, own)[:MOST]
-
-        return await asyncio.to_thread(choose)
-
-    async def fitting(
-        self, account: Account, post_ids: Sequence[str], label_name: str
-    ) -> list[str]:
-        """Those of the posts that a label fits and that do not have it."""
-        found = await self._fitting(account, post_ids)
-        key = name_key(label_name)
-        return [
-            post_id
-            for post_id, labels in found.items()
-            if any(name_key(each.label_name) == key for each in labels)
-        ]
-
-    async def refuse(
-        self, transaction: Transaction, account: Account, post_id: str, label_id: str
-    ) -> RefusedLabel:
-        """The label is not suggested for this post any more."""
-        plans.check_writes(account)
-        changeset = await self._changesets.open(
-            transaction, account.account_id, label_ids=[label_id]
-        )
-        await changeset.load([post_id])
-        post, label = changeset.post(post_id), changeset.label_of_id(label_id)
-        if post is None:
-            raise errors.not_found("post", post_id)
-        if label is None:
-            raise errors.not_found("label", label_id)
-        await changeset.refuse([post], label)
-        await changeset.finish(0)
-        return RefusedLabel(post_id, label_id, label.name)
-
-    async def _fitting(
-        self, account: Account, post_ids: Sequence[str]
-    ) -> dict[str, list[SuggestedLabel]]:
         plans.check_writes(account)
         ids = [each for each in post_ids if is_post_id(each)]
         asked = await self._labels.asked(account.account_id, ids)
@@ -200,10 +145,48 @@ class LabelSuggestions:
                 post = _post(json_depth.cut(contents[post_id]))
                 own = labelled.by_author(by_author.get(author, ""), number)
                 fit = _chosen(known, post, votes, own)
-                found[post_id] = [one for one in fit if f",{one.label_id}," not in refused]
+                kept = [one for one in fit if f",{one.label_id}," not in refused]
+                found[post_id] = kept[:MOST]
             return found
 
         return await asyncio.to_thread(choose)
+
+    async def of_new(self, account: Account, author: str, text: str) -> list[SuggestedLabel]:
+        """The labels that fit a post that is not saved yet, by its author and its words."""
+        plans.check_writes(account)
+        pairs = await self._labels.newest_pairs(account.account_id, PAIRS)
+        if not pairs[0]:
+            return []
+        labelled = await asyncio.to_thread(_read, *pairs)
+        first, key = int(labelled.numbers[0]), order_key(author)
+        by_author = await self._labels.by_authors(account.account_id, [key] if key else [], first)
+        reading = await self._accounts.reading(self._database, account.account_id)
+        labels = await self._labels.most_used(account.account_id, LABELS)
+
+        def choose() -> list[SuggestedLabel]:
+            known = _Known.of(labels, name_key(reading.favourite))
+            own = labelled.by_author(by_author.get(key, ""), 0)
+            return _chosen(known, _Post(_Details(text)), {}, own)[:MOST]
+
+        return await asyncio.to_thread(choose)
+
+    async def refuse(
+        self, transaction: Transaction, account: Account, post_id: str, label_id: str
+    ) -> RefusedLabel:
+        """The label is not suggested for this post any more."""
+        plans.check_writes(account)
+        changeset = await self._changesets.open(
+            transaction, account.account_id, label_ids=[label_id]
+        )
+        await changeset.load([post_id])
+        post, label = changeset.post(post_id), changeset.label_of_id(label_id)
+        if post is None:
+            raise errors.not_found("post", post_id)
+        if label is None:
+            raise errors.not_found("label", label_id)
+        await changeset.refuse([post], label)
+        await changeset.finish(0)
+        return RefusedLabel(post_id, label_id, label.name)
 
     async def _near(
         self, account: Account, labelled: "LabelledPosts", asked: Sequence[int]
