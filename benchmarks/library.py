@@ -23,12 +23,12 @@ from bowerbird.model.posts.bookmarks import RENDER_VERSION
 from bowerbird.search.words.tokens import index_text
 from bowerbird.settings import Settings
 from bowerbird.sources.own_json import read
+from bowerbird.storage import migrations
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.accounts.credentials import KeyStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.opening import open_database
 
-_MIGRATIONS: Final = Path(__file__).parents[1] / "src/bowerbird/storage/migrations/sqlite"
 _SAMPLE: Final = 200
 
 
@@ -48,7 +48,7 @@ def prepare(scale: Scale) -> Library:
 @cache
 def stored_form() -> list[bytes]:
     """The tables and a sample of what is stored in them. When it changes, libraries are filled."""
-    tables = [file.read_bytes() for file in sorted(_MIGRATIONS.glob("*.sql"))]
+    tables = [migration.sql.encode() for migration in migrations.available("sqlite")]
     return tables + [stored for post in posts.batch(0, 0, _SAMPLE) for stored in _stored(post)]
 
 

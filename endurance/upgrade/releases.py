@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Final
 
 REPOSITORY: Final = Path(__file__).parents[2]
-_STEPS: Final = "bowerbird/storage/migrations/postgres"
+_STEPS: Final = "bowerbird/storage/migrations"
+# Releases before 0.8.0 have no steps for both databases.
+_FOLDERS: Final = ("both", "postgres")
 _COMPATIBLE: Final = re.compile(r"^-- compatible: yes$", re.MULTILINE)
 
 
@@ -33,9 +35,14 @@ class Release:
 
     @property
     def steps(self) -> list[Step]:
+        files = [
+            file
+            for folder in _FOLDERS
+            for file in (self.source / _STEPS / folder).glob("[0-9]*.sql")
+        ]
         return [
             Step(int(file.name[:4]), file.stem, file.read_text(encoding="utf-8"))
-            for file in sorted((self.source / _STEPS).glob("*.sql"))
+            for file in sorted(files, key=lambda file: file.name)
         ]
 
     def has_setting(self, name: str) -> bool:

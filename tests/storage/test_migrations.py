@@ -45,8 +45,8 @@ SELECT 'index', tablename, indexname, indexdef FROM pg_indexes WHERE schemaname 
 def test_no_migration_changes_after_it_was_committed() -> None:
     """A library stores the checksums of its steps, and opens only if they are still the same.
 
-    A new file gets a line, which `sha256sum` prints in the folder of the migrations. A line that
-    is there is never changed.
+    A new step gets a line per database, which this test prints when it fails. A line that is there
+    is never changed.
     """
     frozen = FROZEN.read_text(encoding="utf-8").splitlines()
 

@@ -9,7 +9,7 @@ import pytest
 
 from bowerbird import storage
 from bowerbird.search.words.tokens import COUNTED_FORM, INDEX_FORM
-from bowerbird.storage import queries
+from bowerbird.storage import migrations, queries
 from tests.storage.test_routing import SWEEPS
 
 FOLDER = Path(str(resources.files("bowerbird.storage"))) / "sql"
@@ -154,11 +154,10 @@ def test_posts_of_an_older_form_are_those_below_the_current_one(file: str, form:
 
 @pytest.mark.parametrize("engine", ["sqlite", "postgres"])
 def test_the_last_migration_of_the_index_of_older_posts_has_the_current_form(engine: str) -> None:
-    migrations = sorted((SQL / "migrations" / engine).glob("*.sql"))
     created = [
         statement
-        for migration in migrations
-        for statement in migration.read_text(encoding="utf-8").split(";")
+        for migration in migrations.available(engine)
+        for statement in migration.sql.split(";")
         if "INDEX bookmark_reworded " in statement
     ]
 

@@ -1,5 +1,9 @@
 """Migrates a database to the schema of this release: numbered files, each applied once.
 
+A file in migrations/both is for both databases: it has the types of PostgreSQL and the options
+that SQLite's tables have. A step that differs in more has a file per database, in
+migrations/sqlite and migrations/postgres.
+
 The database stores the checksum of each applied file, and the service does not start if a file
 has changed since. A file with "-- compatible: yes" leaves the schema usable for the previous
 release.
@@ -16,6 +20,17 @@ from typing import Any, Final
 READ_APPLIED: Final = "SELECT number, checksum, is_compatible FROM schema_migration ORDER BY number"
 _FILE: Final = re.compile(r"(\d{4})_\w+\.sql")
 _COMPATIBLE: Final = re.compile(r"^-- compatible: (yes|no)$", re.MULTILINE)
+_TABLE_OPTIONS: Final = re.compile(
+    r"^\) (?:STRICT|STRICT, WITHOUT ROWID|WITHOUT ROWID);$", re.MULTILINE
+)
+_COLUMN: Final = re.compile(
+    r"^((?:    |ALTER TABLE \w+ ADD COLUMN )\w+ +)"
+    r"(bigint|BIGINT|integer|boolean|smallint|text|bytea)"
+    r'( *COLLATE "C")?( *)(?=NOT NULL|[,;]|$)',
+    re.MULTILINE,
+)
+_SQLITE_TYPES: Final = {"text": "TEXT", "bytea": "BLOB"}
+_BOOLEAN: Final = re.compile(r"\b(?:false|true)\b")
 
 
 class SchemaProblem(Exception):  # noqa: N818 - named for what it is
@@ -43,13 +58,25 @@ class Applied:
 
 @cache
 def available(dialect: str) -> Sequence[Migration]:
-    folder = resources.files("bowerbird.storage") / "migrations" / dialect
+    folder = resources.files("bowerbird.storage") / "migrations"
+    for_dialect = for_sqlite if dialect == "sqlite" else for_postgres
     found = [
-        _read(int(match[1]), file.name, file.read_text(encoding="utf-8"))
-        for file in folder.iterdir()
+        _read(int(match[1]), file.name, change(file.read_text(encoding="utf-8")))
+        for name, change in ((dialect, str), ("both", for_dialect))
+        for file in (folder / name).iterdir()
         if (match := _FILE.fullmatch(file.name))
     ]
     return tuple(sorted(found, key=lambda migration: migration.number))
+
+
+def for_postgres(text: str) -> str:
+    return _TABLE_OPTIONS.sub(");", text)
+
+
+def for_sqlite(text: str) -> str:
+    """Aligned as all released files are, because their checksums must stay the same."""
+    typed = _COLUMN.sub(_sqlite_column, text)
+    return _BOOLEAN.sub(lambda value: str(int(value[0] == "true")), typed)
 
 
 def pending(known: Sequence[Migration], applied: Sequence[Applied]) -> list[Migration]:
@@ -74,6 +101,13 @@ def require_current(dialect: str, applied: Sequence[Sequence[Any]]) -> None:
     """Raises SchemaProblem if migrations are missing. `applied`: the rows of READ_APPLIED."""
     if pending(available(dialect), [Applied(*row) for row in applied]):
         raise SchemaProblem("The database has not been migrated. Run: bowerbird migrate")
+
+
+def _sqlite_column(column: re.Match[str]) -> str:
+    name, declared, _, space = column.groups()
+    kind = _SQLITE_TYPES.get(declared, "INTEGER")
+    aligned = kind.ljust(8) if name.startswith(" ") else f"{kind} "
+    return f"{name}{aligned if space else kind}"
 
 
 def _read(number: int, name: str, sql: str) -> Migration:

@@ -1,3 +1,0 @@
--- compatible: yes
--- Where the reading of folders goes on, as JSON; '' if nothing is left.
-ALTER TABLE source_connection ADD COLUMN folders_left TEXT NOT NULL DEFAULT '';

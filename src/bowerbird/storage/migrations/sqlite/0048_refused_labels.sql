@@ -1,3 +1,0 @@
--- compatible: yes
--- The ids of the labels that are not suggested for a post any more, as ",1,,2,".
-ALTER TABLE bookmark ADD COLUMN refused_labels TEXT NOT NULL DEFAULT '';
