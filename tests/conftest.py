@@ -53,7 +53,7 @@ structlog.configure(
 # generated requests and clients. A single slow test elsewhere is marked where it stands.
 _SLOW_FILES = re.compile(
     r"/tests/(crash|deploy|endurance|extension|packages|releases|search_quality|telemetry)/"
-    r"|/tests/web/large/|/tests/contract/test_(schemathesis|generated_clients|postman)\.py"
+    r"|/tests/contract/test_(schemathesis|generated_clients|postman)\.py"
     r"|/tests/server/test_(?!serve)|/tests/storage/test_migrating_under_load\.py"
     # In a browser, `make test` plays what people do most: reading, labelling, changing many posts.
     r"|/tests/web/(?!library/|labels/|bulk/)\w+/test_\w*in_chromium\.py"

@@ -1,12 +1,10 @@
 """The parts of the soak find what they look for: a soak that cannot fail proves nothing."""
 
-import signal
-import socket
 import subprocess
 import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -15,16 +13,12 @@ from typing import Any
 import pytest
 
 from endurance.soak import ledger as effects
-from endurance.soak import report, verdict
+from endurance.soak import verdict
 from endurance.soak.clients.client import Client, Statistics, UnansweredError
 from endurance.soak.findings import Criterion, Findings
-from endurance.soak.known_posts import Holder, post
 from endurance.soak.ledger import Effect, Expected, Ledger, Shown, Write
-from endurance.soak.report import Outcome
 from endurance.soak.service.balancer import Balancer
 from endurance.soak.service.nodes import Life
-from endurance.soak.service.postgres import DurablePostgres
-from tests.support import serving
 
 BREAK = 0
 UNAVAILABLE = '{"code": "SERVICE_UNAVAILABLE"}'
@@ -68,13 +62,6 @@ def ended_life() -> Life:
     return Life(process)
 
 
-def gone() -> Target:
-    """Nothing listens on its port."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return Target(probe.getsockname()[1], ended_life())
-
-
 @contextmanager
 def target() -> Iterator[Target]:
     made = Target(0, ended_life())
@@ -98,43 +85,6 @@ def client_of(targets: Sequence[Target]) -> Iterator[Client]:
 def write(client: Client) -> int:
     headers = {"Idempotency-Key": "one"}
     return client.send("write", "POST", "/", b'{"a": 1}', headers=headers).status
-
-
-def test_requests_go_to_all_servers_in_turn_and_skip_those_that_do_not_listen() -> None:
-    down = gone()
-    with target() as first, target() as second, client_of([first, down, second]) as client:
-        for _ in range(6):
-            write(client)
-
-        assert [len(first.received), len(second.received)] == [3, 3]
-        assert {*first.received, *second.received} == {b'{"a": 1}'}
-        assert client.findings.total == 0
-
-
-def test_no_request_is_sent_to_a_second_server_by_the_balancer_after_it_was_sent() -> None:
-    with ExitStack() as stack:
-        targets = [stack.enter_context(target()) for _ in range(2)]
-        for each in targets:
-            each.answers = [(BREAK, {}, "")]
-            each.life.ended_by = signal.SIGKILL
-        client = stack.enter_context(client_of(targets))
-
-        answer = client.send("write", "POST", "/", b"{}")
-
-        # Both breaks reached the client, which sent the request three times.
-        assert answer.broken == 2
-        assert sum(len(each.received) for each in targets) == 3
-        assert client.findings.total == 0
-
-
-def test_without_a_server_the_balancer_answers_503_with_retry_after() -> None:
-    down = gone()
-    with Balancer([down]) as balancer:
-        answer = serving.http.get(f"http://127.0.0.1:{balancer.port}/")
-
-        assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
-        assert answer.json()["code"] == "SERVICE_UNAVAILABLE"
-        assert balancer.unreachable == 1
 
 
 def test_a_connection_that_breaks_while_its_server_lives_is_a_finding() -> None:
@@ -174,9 +124,6 @@ def test_an_error_that_stays_ends_the_request_instead_of_the_patience() -> None:
             write(client)
 
         assert client.findings.count(Criterion.ERRORS) == 3
-
-
-HOLDER = Holder("bob", 0, 60)
 
 
 def bookmark(post_id: str = "1", **fields: Any) -> dict[str, Any]:
@@ -269,42 +216,3 @@ def test_the_ledger_says_what_the_library_must_have(tmp_path: Path) -> None:
     ledger.acknowledge(entry((effects.RESTORED, "1")))
     assert ledger.expected("bob", {"1": Shown("words")}).posts.keys() == {"1", "2"}
     assert (ledger.saved("bob"), ledger.total, ledger.count("carol")) == ({"2"}, 5, 0)
-
-
-def test_posts_of_two_accounts_share_ids_but_no_text() -> None:
-    other = Holder("carol", 1, 60)
-    both = [{post(each, number)["post_id"] for number in range(60)} for each in (HOLDER, other)]
-
-    assert len(both[0] & both[1]) == 40
-    assert not {HOLDER.text(n) for n in range(60)} & {other.text(n) for n in range(60)}
-
-
-def test_a_crashed_database_keeps_what_it_committed() -> None:
-    with DurablePostgres() as postgres:
-        assert postgres.describe().endswith(
-            "(fsync=on, synchronous_commit=on, full_page_writes=on)"
-        )
-        postgres.execute("CREATE TABLE kept AS SELECT 1 AS number, 'one' AS name")
-        assert not postgres.has_recovered()
-
-        postgres.crash()
-        postgres.start()
-
-        assert postgres.rows("SELECT number, name FROM kept") == [["1", "one"]]
-        assert postgres.has_recovered()
-
-
-def test_a_failed_criterion_fails_the_report_and_is_shown_with_an_example() -> None:
-    findings = Findings()
-    findings.add(Criterion.LOST, "bob: the post 1 is missing")
-    statistics = Statistics()
-    statistics.count("list", "200", 0.25)
-    outcome = Outcome(report.now(), 10, 1, 8, "PostgreSQL", statistics, findings, [], {}, Counter())
-
-    shown = "\n".join(report.document(outcome, "abc"))
-
-    assert "commit abc: soak FAILED" in shown
-    assert f"| {Criterion.LOST} | 1 | FAILED |" in shown
-    assert "- `bob: the post 1 is missing`" in shown
-    assert f"| {Criterion.WRONG} | 0 | met |" in shown
-    assert "| list | 200: 1 | 0.250 s | 0.250 s | 0.250 s |" in shown

@@ -6,15 +6,11 @@ from typing import Any
 
 import pytest
 
-from endurance.upgrade import findings, ledger, posts, releases, report
+from endurance.upgrade import findings, ledger, posts
 from endurance.upgrade.findings import Reader
 from endurance.upgrade.ledger import Answer, Expected, Ledger, Write
 from endurance.upgrade.load import SMALL
-from endurance.upgrade.locks import StepCost
-from endurance.upgrade.nodes import Installation
-from endurance.upgrade.releases import Release, Step
-from endurance.upgrade.scenario import Run
-from endurance.upgrade.verdict import of_answers, same, without
+from endurance.upgrade.verdict import of_answers, same
 from tests.support.serving import serving
 
 
@@ -93,42 +89,9 @@ def test_requests_may_only_be_refused_for_a_moment(given: Answer, *, is_met: boo
     assert of_answers(seen)[0].is_met is is_met
 
 
-def test_a_write_that_no_node_acknowledged_fails() -> None:
-    seen = Ledger()
-    seen.given_up.append("POST /v1/bookmarks: 503")
-
-    assert [one.is_met for one in of_answers(seen)] == [True, True, False]
-
-
 def test_a_deleted_post_is_expected_nowhere() -> None:
     expected = Expected([save(1), save(2), update(2, note="x"), delete(1)], SMALL)
 
     assert list(expected.posts) == [posts.post_id(2)]
     assert expected.posts[posts.post_id(2)]["note"] == "x"
     assert expected.labels == {"garden": {posts.post_id(2)}}
-
-
-def release(name: str, folder: Path, *steps: tuple[str, str]) -> Release:
-    place = folder / name / "bowerbird/storage/migrations/postgres"
-    place.mkdir(parents=True)
-    for file, sql in steps:
-        (place / f"{file}.sql").write_text(sql, encoding="utf-8")
-    return Release(name, f"{name}-commit", folder / name)
-
-
-def test_the_result_names_the_steps_and_what_failed(tmp_path: Path) -> None:
-    first = ("0001_first", "-- compatible: no")
-    old = release("old", tmp_path, first)
-    new = release("new", tmp_path, first, ("0002_next", "-- compatible: yes\nSELECT 1"))
-    steps = releases.between(old, new)
-    run = Run(Installation("", tmp_path), old, new, is_compatible=True, phase_s=0)
-    run.ledger.answered(answer(503, has_retry_after=True))
-    run.verdicts += [without("Nothing is lost", ["post 7: 404"], "")]
-
-    text = "\n".join(report.lines(run, [StepCost(steps[0], 0.25, ["ShareLock on b"])], 10))
-
-    assert steps == [Step(2, "0002_next", "-- compatible: yes\nSELECT 1")]
-    assert "# Upgrade from old-commit to new-commit: FAILED" in text
-    assert "| Nothing is lost | NO | 1 problems: post 7: 404 |" in text
-    assert "| 0002_next | yes | 250 ms | ShareLock on b |" in text
-    assert "| before the migration | old | 503 | 1 |" in text
