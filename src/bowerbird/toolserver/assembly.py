@@ -12,24 +12,7 @@ from bowerbird.settings import Settings
 from bowerbird.toolserver.protocol.http_endpoint import Answers, ToolServer
 from bowerbird.toolserver.protocol.resources import Resources
 from bowerbird.toolserver.protocol.tool_calls import ToolCalls
-from bowerbird.toolserver.tools import (
-    account,
-    bookmarks,
-    bulk,
-    changes,
-    digests,
-    duplicates,
-    exports,
-    facets,
-    imports,
-    label_edits,
-    labels,
-    notes,
-    rules,
-    saving,
-    suggesting,
-    views,
-)
+from bowerbird.toolserver.tools import catalogue
 from bowerbird.toolserver.tools.tool import BoundTool, ToolCall, ToolResult
 from bowerbird.wire.auth import Authenticator
 from bowerbird.wire.metrics import RequestMetrics
@@ -49,7 +32,7 @@ def tool_server(
     record_use: Callable[[int], None] = lambda _: None,
     traces: "Traces | None" = None,
 ) -> ToolServer:
-    settings, tools = services.settings, bind(services)
+    settings, tools = services.settings, catalogue.bind(services)
     if traces is not None:
         tools = [_traced(bound, traces) for bound in tools]
     tool_calls = ToolCalls(tools, services.calls, settings.upgrade_url)
@@ -73,37 +56,6 @@ def tool_server(
         tool_names=frozenset(tool.name for tool in tool_calls.tools),
         record_use=record_use,
     )
-
-
-def bind(services: Services) -> list[BoundTool]:
-    """All tools, in the order of the catalogue."""
-    calls = bulk.BulkCalls(
-        services.bulk, services.bookmarks, services.idempotency, services.wake_worker
-    )
-    return [
-        *bookmarks.bind(services.bookmarks),
-        *facets.bind(services.facets, services.bookmarks),
-        *bulk.bind(calls, services.flags),
-        *changes.bind(calls, services.trash_list, services.bookmarks),
-        *duplicates.bind(calls, services.duplicates),
-        *notes.bind(services.flags, services.highlights, services.idempotency),
-        *saving.bind(services.saving, services.idempotency),
-        *labels.bind(services.labels, calls, services.idempotency),
-        *suggesting.bind(services.suggestions),
-        *label_edits.bind(services.labels, calls),
-        *views.bind(services.views, services.bookmarks, services.idempotency),
-        *rules.bind(services.rules, services.webhooks, services.idempotency),
-        *exports.bind(
-            services.exports,
-            services.bookmarks,
-            services.export_addresses,
-            services.idempotency,
-            services.wake_worker,
-        ),
-        *digests.bind(services.digests, services.idempotency),
-        *imports.bind(services.imports, services.idempotency),
-        *account.bind(services.state),
-    ]
 
 
 def _traced(bound: BoundTool, traces: "Traces") -> BoundTool:

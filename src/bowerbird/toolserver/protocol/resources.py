@@ -86,7 +86,7 @@ class Resources:
                 raise errors.invalid("cursor", f"{errors.shown(cursor)} is not from this list")
             first = slugs.index(cursor) + 1
         left: list[Json] = [_listing(view) for view in views[first:]]
-        fitted = response_size.fit(left, response_size.MAX_BYTES - response_size.OVERHEAD_BYTES)
+        fitted = response_size.fit(left, response_size.RECORDS_BYTES)
         return ResourcePage(fitted.records, None if fitted.is_all else fitted.records[-1]["name"])
 
     async def read(self, account: Account, uri: str) -> Content:
@@ -106,7 +106,7 @@ class Resources:
         whole: Json = msgspec.json.decode(json_depth.cut(stored))
         short = response_size.shrink(
             response_size.truncate_all(whole, _POST_CHARS),
-            response_size.MAX_BYTES - response_size.OVERHEAD_BYTES,
+            response_size.RECORDS_BYTES,
         )
         if short != whole:
             advice = f"{response_size.TRUNCATED} get_bookmarks reads long texts with offset."
@@ -118,7 +118,7 @@ class Resources:
         page = await self._views.bookmarks(account, view, ViewBookmarksQuery())
         whole: Json = msgspec.to_builtins(await self._views.response(account, view))
         short = response_size.shrink(whole, response_size.MAX_BYTES // 3)
-        left = response_size.MAX_BYTES - response_size.OVERHEAD_BYTES - response_size.size(short)
+        left = response_size.RECORDS_BYTES - response_size.size(short)
         zone = await self._bookmarks.zone(account)
         fitted = response_size.fit(posts.forms(page.body, "concise", zone), left)
         fields: Json = {**short, "bookmarks": fitted.records}

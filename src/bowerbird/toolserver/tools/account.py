@@ -5,21 +5,11 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from bowerbird.library.accounts.account_state import (
-    AccountResponse,
-    AccountState,
-    Vectors,
-    VectorState,
-)
+from bowerbird.assembly import Services
+from bowerbird.library.accounts.account_state import AccountResponse, Vectors, VectorState
+from bowerbird.model.accounts import Account
 from bowerbird.toolserver.tools.arguments import reading
-from bowerbird.toolserver.tools.tool import (
-    READS,
-    BoundTool,
-    NoArguments,
-    Tool,
-    ToolCall,
-    ToolResult,
-)
+from bowerbird.toolserver.tools.tool import READS, BoundTool, NoArguments, Tool
 
 
 class VectorStore(Struct, kw_only=True, omit_defaults=True):
@@ -61,13 +51,12 @@ GET: Final = Tool(
 TOOLS: Final = (GET,)
 
 
-def bind(state: AccountState) -> list[BoundTool]:
-    async def get_account(call: ToolCall) -> ToolResult:
-        reading.read(GET, call, NoArguments)
-        return ToolResult(_content(await state.to_response(call.account)))
+def bind(services: Services) -> list[BoundTool]:
+    async def get_account(account: Account, _: NoArguments) -> AccountInfo:
+        return _content(await services.state.to_response(account))
 
     # Reading the number of calls left is free, as in REST.
-    return [BoundTool(GET, get_account, counts=lambda _: False)]
+    return [reading.bound(GET, get_account, counts=lambda _: False)]
 
 
 def _content(account: AccountResponse) -> AccountInfo:

@@ -6,9 +6,11 @@ import msgspec
 from msgspec import Meta, Struct
 
 from bowerbird import errors
+from bowerbird.assembly import Services
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.model import json_depth
+from bowerbird.model.accounts import Account
 from bowerbird.requests import filters, limits
 from bowerbird.requests.bookmarks import (
     CountQuery,
@@ -23,23 +25,12 @@ from bowerbird.requests.filters import WordFilters
 from bowerbird.search.queries import query_language
 from bowerbird.toolserver.tools import searching
 from bowerbird.toolserver.tools.arguments import reading, vocabulary
-from bowerbird.toolserver.tools.results import (
-    left_out,
-    listing,
-    response_size,
-)
+from bowerbird.toolserver.tools.results import left_out, listing, response_size
 from bowerbird.toolserver.tools.results.left_out import EmptyLists
 from bowerbird.toolserver.tools.results.listing import ResponseFormat
 from bowerbird.toolserver.tools.results.posts import Page, Post
 from bowerbird.toolserver.tools.results.quoted_text import QUOTED_POSTS
-from bowerbird.toolserver.tools.tool import (
-    READS,
-    BoundTool,
-    Json,
-    Tool,
-    ToolCall,
-    ToolResult,
-)
+from bowerbird.toolserver.tools.tool import READS, BoundTool, Json, Tool
 
 _CHARS: Final = 4_000
 _OFFSET_MAX: Final = 10_000_000
@@ -138,57 +129,56 @@ COUNT: Final = Tool(
 TOOLS: Final = (LIST, searching.SEARCH, GET, COUNT, searching.SIMILAR)
 
 
-def bind(bookmarks: Bookmarks) -> list[BoundTool]:
-    async def list_bookmarks(call: ToolCall) -> ToolResult:
-        values = reading.read(LIST, call, ListArguments)
+def bind(services: Services) -> list[BoundTool]:
+    bookmarks = services.bookmarks
+
+    async def list_bookmarks(account: Account, values: ListArguments) -> Page:
         sent = filters.sent(values)
         query = ListQuery(**sent, **listing.paging(values))
         applied = {**filters.flags_of(values), **sent, **listing.sorting(values)}
-        return await listing.page(bookmarks, call, query, applied, values.response_format)
+        return await listing.page(bookmarks, account, query, applied, values.response_format)
 
-    async def get_bookmarks(call: ToolCall) -> ToolResult:
-        values = reading.read(GET, call, GetArguments)
-        found, not_found = await _found(bookmarks, call, values.post_ids)
+    async def get_bookmarks(account: Account, values: GetArguments) -> FullPosts:
+        found, not_found = await _found(bookmarks, account, values.post_ids)
         if not found:
             raise errors.not_found("post", ", ".join(values.post_ids[:3]))
-        return ToolResult(_details(found, not_found, values))
+        return _details(found, not_found, values)
 
-    async def count_bookmarks(call: ToolCall) -> ToolResult:
-        values = reading.read(COUNT, call, CountArguments)
+    async def count_bookmarks(account: Account, values: CountArguments) -> Counts:
         sent = filters.sent(values)
         query = CountQuery(**sent)
-        counts = await bookmarks.count(call.account, query)
+        counts = await bookmarks.count(account, query)
         applied = response_size.short_filters(
             vocabulary.in_published_words({**filters.flags_of(values), **sent})
         )
         if not counts.count:
-            advice = [await EmptyLists(bookmarks).of_filters(call.account, sent)]
+            advice = [await EmptyLists(bookmarks).of_filters(account, sent)]
         else:
             advice = [
                 *query_language.parse((values.q or "").strip()).hints,
-                *await left_out.of_query(bookmarks, call.account, query, counts.count),
+                *await left_out.of_query(bookmarks, account, query, counts.count),
             ]
         found = msgspec.structs.asdict(counts)
-        return ToolResult(Counts(**found, filters=applied, advice=" ".join(advice)))
+        return Counts(**found, filters=applied, advice=" ".join(advice))
 
     return [
-        BoundTool(LIST, list_bookmarks),
+        reading.bound(LIST, list_bookmarks),
         searching.search_tool(bookmarks),
-        BoundTool(GET, get_bookmarks),
+        reading.bound(GET, get_bookmarks),
         # Without arguments it is free, as in REST: clients use it to check a key.
-        BoundTool(COUNT, count_bookmarks, counts=lambda sent: bool(reading.named(sent))),
+        reading.bound(COUNT, count_bookmarks, counts=lambda sent: bool(reading.named(sent))),
         searching.similar_tool(bookmarks),
     ]
 
 
 async def _found(
-    bookmarks: Bookmarks, call: ToolCall, post_ids: list[str]
+    bookmarks: Bookmarks, account: Account, post_ids: list[str]
 ) -> tuple[list[bytes], list[str]]:
     found: list[bytes] = []
     missing: list[str] = []
     for post_id in post_ids:
         try:
-            found.append((await bookmarks.get_with_content(call.account, post_id))[0])
+            found.append((await bookmarks.get_with_content(account, post_id))[0])
         except Refusal as refused:
             if refused.code is not Code.NOT_FOUND:
                 raise

@@ -1,15 +1,15 @@
 """The tools that change many posts at once."""
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated, ClassVar, Final, TypeVar
+from typing import Annotated, Any, ClassVar, Final, TypeVar
 
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
+from bowerbird.assembly import Services
 from bowerbird.errors import Refusal
-from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.bookmarks.flags import BookmarkState, Flags
-from bowerbird.library.bulk.requests import DRY_RUN, BulkChange, BulkRequests, Prepared
+from bowerbird.library.bookmarks.flags import BookmarkState
+from bowerbird.library.bulk.requests import DRY_RUN, BulkChange, Prepared
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import FLAG_ACTIONS, BulkAction, BulkRow
 from bowerbird.model.instants import with_offset
@@ -25,18 +25,8 @@ from bowerbird.toolserver.tools.arguments.vocabulary import WHOLE, Selection, Tr
 from bowerbird.toolserver.tools.results import response_size
 from bowerbird.toolserver.tools.results.left_out import EmptyLists
 from bowerbird.toolserver.tools.results.quoted_text import QUOTED_POSTS
-from bowerbird.toolserver.tools.tool import (
-    DESTROYS,
-    WRITES_IDEMPOTENTLY,
-    BoundTool,
-    Json,
-    Tool,
-    ToolCall,
-    ToolResult,
-)
-from bowerbird.wire.idempotency import Idempotency
+from bowerbird.toolserver.tools.tool import DESTROYS, WRITES_IDEMPOTENTLY, BoundTool, Json, Tool
 
-S = TypeVar("S", bound=Selection)
 _STUCK: Final = "Tell the user if the number does not grow."
 _MISSING: Final[dict[str, str]] = {
     BulkAction.TRASH: "The ids in not_found are not in the library.",
@@ -147,53 +137,47 @@ TOOLS: Final = (UPDATE, DELETE, RESTORE)
 
 
 class BulkCalls:
-    """Runs the calls of tools that change posts."""
+    """Makes the tools that change posts."""
 
-    def __init__(
-        self,
-        bulk: BulkRequests,
-        bookmarks: Bookmarks,
-        idempotency: Idempotency,
-        wake: Callable[[], None],
-    ) -> None:
-        """`wake` is called once a change is committed, for a worker in the same process."""
-        self.requests = bulk
-        self._empty = EmptyLists(bookmarks)
-        self._idempotency = idempotency
-        self._wake = wake
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._bulk = services.bulk
+        self._empty = EmptyLists(services.bookmarks)
 
-    async def run(
+    def tool(
         self,
-        call: ToolCall,
         tool: Tool,
-        takes: type[S],
-        request_of: Callable[[S], BulkRequest],
+        request_of: Callable[[Any], BulkRequest],
         *,
-        by_ids: Callable[[Transaction, S], Awaitable[Struct]] | None = None,
+        by_ids: Callable[[Transaction, Account, Any], Awaitable[Struct]] | None = None,
         gate: Callable[[Account], None] = lambda _: None,
-        check: Callable[[S], Awaitable[None]] | None = None,
-    ) -> ToolResult:
+        check: Callable[[Account, Any], Awaitable[None]] | None = None,
+    ) -> BoundTool:
         """`by_ids` is how the tool changes posts that are named, if it has a shorter way.
 
         `check` refuses arguments that the database does not allow.
         """
-        prepared: list[Prepared] = []
-        further: Json = {}
 
-        async def prepare(values: S) -> None:
+        async def prepare(account: Account, values: Selection) -> tuple[Prepared, Json] | None:
             if check is not None:
-                await check(values)
-            if by_ids is None or values.post_ids is None:
-                request = request_of(values)
-                prepared.append(await self.requests.prepare(call.account, request))
-                further.update(await self._further(call.account, request, prepared[0]))
-
-        async def effect(transaction: Transaction, values: S) -> Struct:
+                await check(account, values)
             if by_ids is not None and values.post_ids is not None:
-                return await by_ids(transaction, values)
-            change = await self.requests.start(
-                transaction, call.account, request_of(values), prepared[0]
-            )
+                return None
+            request = request_of(values)
+            prepared = await self._bulk.prepare(account, request)
+            return prepared, await self._further(account, request, prepared)
+
+        async def effect(
+            transaction: Transaction,
+            account: Account,
+            values: Selection,
+            ready: tuple[Prepared, Json] | None,
+        ) -> Struct:
+            if ready is None:
+                assert by_ids is not None
+                return await by_ids(transaction, account, values)
+            prepared, further = ready
+            change = await self._bulk.start(transaction, account, request_of(values), prepared)
             content = replace(shown(change), **further)
             filters = values.filter
             if values.dry_run and change.count and filters is not None and not values.IS_RESTORE:
@@ -201,7 +185,7 @@ class BulkCalls:
                 content.advice = f"{whole}{content.advice}"
             return content
 
-        return await self.write(call, tool, takes, effect, gate=gate, prepare=prepare)
+        return writes.bound(self._services, tool, effect, gate=gate, prepare=prepare, wakes=True)
 
     async def _further(self, account: Account, request: BulkRequest, prepared: Prepared) -> Json:
         """The ids that were not found, or why no post matches."""
@@ -221,49 +205,20 @@ class BulkCalls:
         reason = await self._empty.of_filters(account, filters)
         return {"advice": f"There is nothing to change. {reason}"}
 
-    async def write(
-        self,
-        call: ToolCall,
-        tool: Tool,
-        takes: type[writes.T],
-        effect: Callable[[Transaction, writes.T], Awaitable[Struct]],
-        *,
-        gate: Callable[[Account], None] = lambda _: None,
-        prepare: Callable[[writes.T], Awaitable[None]] | None = None,
-    ) -> ToolResult:
-        result = await writes.run(
-            self._idempotency, call, tool, takes, effect, gate=gate, prepare=prepare
-        )
-        self._wake()
-        return result
 
+def bind(services: Services) -> list[BoundTool]:
+    calls, flags = BulkCalls(services), services.flags
 
-def bind(calls: BulkCalls, flags: Flags) -> list[BoundTool]:
-    async def update_bookmarks(call: ToolCall) -> ToolResult:
-        async def by_ids(transaction: Transaction, values: UpdateArguments) -> Struct:
-            asked = values.flags
-            result = await flags.update(
-                transaction, call.account, values.post_ids or [], asked, asked.note
-            )
-            marked = Marked(
-                posts=result.posts, affected=result.affected, not_found=result.not_found
-            )
-            return undoable(marked, result.change)
-
-        return await calls.run(call, UPDATE, UpdateArguments, _marking, by_ids=by_ids)
-
-    async def delete_bookmarks(call: ToolCall) -> ToolResult:
-        return await calls.run(call, DELETE, DeleteArguments, lambda v: v.change(BulkAction.TRASH))
-
-    async def restore_bookmarks(call: ToolCall) -> ToolResult:
-        return await calls.run(
-            call, RESTORE, RestoreArguments, lambda v: v.change(BulkAction.RESTORE)
-        )
+    async def mark(transaction: Transaction, account: Account, values: UpdateArguments) -> Struct:
+        asked = values.flags
+        result = await flags.update(transaction, account, values.post_ids or [], asked, asked.note)
+        marked = Marked(posts=result.posts, affected=result.affected, not_found=result.not_found)
+        return undoable(marked, result.change)
 
     return [
-        BoundTool(UPDATE, update_bookmarks),
-        BoundTool(DELETE, delete_bookmarks),
-        BoundTool(RESTORE, restore_bookmarks),
+        calls.tool(UPDATE, _marking, by_ids=mark),
+        calls.tool(DELETE, lambda values: values.change(BulkAction.TRASH)),
+        calls.tool(RESTORE, lambda values: values.change(BulkAction.RESTORE)),
     ]
 
 

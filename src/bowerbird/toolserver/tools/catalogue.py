@@ -3,6 +3,7 @@
 import json
 from typing import Final
 
+from bowerbird.assembly import Services
 from bowerbird.toolserver.tools import (
     account,
     bookmarks,
@@ -21,26 +22,18 @@ from bowerbird.toolserver.tools import (
     suggesting,
     views,
 )
-from bowerbird.toolserver.tools.tool import Tool
+from bowerbird.toolserver.tools.tool import BoundTool, Tool
 
-TOOLS: Final[tuple[Tool, ...]] = (
-    *bookmarks.TOOLS,
-    *facets.TOOLS,
-    *bulk.TOOLS,
-    *changes.TOOLS,
-    *duplicates.TOOLS,
-    *notes.TOOLS,
-    *saving.TOOLS,
-    *labels.TOOLS,
-    *suggesting.TOOLS,
-    *label_edits.TOOLS,
-    *views.TOOLS,
-    *rules.TOOLS,
-    *exports.TOOLS,
-    *digests.TOOLS,
-    *imports.TOOLS,
-    *account.TOOLS,
+MODULES: Final = (
+    *(bookmarks, facets, bulk, changes, duplicates, notes, saving, labels, suggesting),
+    *(label_edits, views, rules, exports, digests, imports, account),
 )
+TOOLS: Final[tuple[Tool, ...]] = tuple(tool for module in MODULES for tool in module.TOOLS)
+
+
+def bind(services: Services) -> list[BoundTool]:
+    """All tools, in the order of the catalogue."""
+    return [bound for module in MODULES for bound in module.bind(services)]
 
 
 def published_files() -> dict[str, str]:

@@ -1,33 +1,26 @@
 """The tools that list changes of posts and the trash, and undo changes."""
 
+from collections.abc import Awaitable
 from typing import Annotated, Final
 
 from msgspec import Meta, Struct
-from msgspec.structs import replace
 
-from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.bookmarks.trash import TrashList
+from bowerbird.assembly import Services
+from bowerbird.library.bookmarks.trash import TrashPage
 from bowerbird.library.bulk.recent import RecentChange
+from bowerbird.library.bulk.requests import BulkChange
+from bowerbird.model.accounts import Account
 from bowerbird.model.instants import with_offset
 from bowerbird.requests.bookmarks import ChangesQuery, TrashQuery
 from bowerbird.requests.fields import about
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools.arguments import reading
-from bowerbird.toolserver.tools.bulk import BulkCalls, Change, shown
+from bowerbird.toolserver.tools.arguments import reading, writes
+from bowerbird.toolserver.tools.bulk import Change, shown
 from bowerbird.toolserver.tools.results import posts, quoted_text, response_size
 from bowerbird.toolserver.tools.results.quoted_text import QUOTED_POSTS
-from bowerbird.toolserver.tools.tool import (
-    DESTROYS,
-    READS,
-    BoundTool,
-    Json,
-    Tool,
-    ToolCall,
-    ToolResult,
-)
+from bowerbird.toolserver.tools.tool import DESTROYS, READS, BoundTool, Json, Tool
 
 _CHANGE_ID_MAX: Final = 64
-_MOST: Final = response_size.MAX_BYTES - response_size.OVERHEAD_BYTES
 
 
 class ChangeArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -102,69 +95,60 @@ TRASH: Final = Tool(
 TOOLS: Final = (UNDO, GET, LIST, TRASH)
 
 
-def bind(calls: BulkCalls, trash: TrashList, bookmarks: Bookmarks) -> list[BoundTool]:
-    async def undo_change(call: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, values: ChangeArguments) -> Struct:
-            return shown(await calls.requests.undo(transaction, call.account, values.change_id))
+def bind(services: Services) -> list[BoundTool]:
+    bulk = services.bulk
 
-        changes, account = calls.requests.changes, call.account
-        return await calls.write(
-            call,
-            UNDO,
-            ChangeArguments,
-            effect,
-            prepare=lambda values: changes.prepare_undo(account, values.change_id),
+    def undo(
+        transaction: Transaction, account: Account, sent: ChangeArguments, _: None
+    ) -> Awaitable[BulkChange]:
+        return bulk.undo(transaction, account, sent.change_id)
+
+    async def get_change(account: Account, values: ChangeArguments) -> Change:
+        return shown(await bulk.get(account, values.change_id))
+
+    async def list_changes(account: Account, asked: ListArguments) -> ChangeList:
+        page, listed = await response_size.fitting_page(
+            lambda values: bulk.recent.list(account, values),
+            asked,
+            lambda page: [_listed(one) for one in page.changes],
+        )
+        return ChangeList(
+            changes=listed, total_count=page.total_count, next_cursor=page.next_cursor
         )
 
-    async def get_change(call: ToolCall) -> ToolResult:
-        values = reading.read(GET, call, ChangeArguments)
-        return ToolResult(shown(await calls.requests.get(call.account, values.change_id)))
+    async def list_trash(account: Account, asked: TrashArguments) -> TrashPosts:
+        zone = await services.bookmarks.zone(account)
 
-    async def list_changes(call: ToolCall) -> ToolResult:
-        asked = reading.read(LIST, call, ListArguments)
-        page = await calls.requests.recent.list(call.account, asked)
-        while response_size.size(listed := [_listed(one) for one in page.changes]) > _MOST:
-            half = replace(asked, limit=len(page.changes) // 2)
-            page = await calls.requests.recent.list(call.account, half)
-        return ToolResult(
-            ChangeList(changes=listed, total_count=page.total_count, next_cursor=page.next_cursor)
-        )
-
-    return [
-        BoundTool(UNDO, undo_change),
-        BoundTool(GET, get_change, counts=lambda _: False),
-        BoundTool(LIST, list_changes, counts=lambda _: False),
-        _trash(trash, bookmarks),
-    ]
-
-
-def _trash(trash: TrashList, bookmarks: Bookmarks) -> BoundTool:
-    async def list_trash(call: ToolCall) -> ToolResult:
-        asked = reading.read(TRASH, call, TrashArguments)
-        page = await trash.page(call.account, asked)
-        zone = await bookmarks.zone(call.account)
-        while True:
+        def found_in(page: TrashPage) -> list[Json]:
             body = b",".join(one.bookmark for one in page.posts)
-            found = [
+            return [
                 {**post, "deleted_at": response_size.second(with_offset(one.trashed_at))}
                 for post, one in zip(posts.concise(b"[%b]" % body, zone), page.posts, strict=True)
             ]
-            if response_size.size(found) <= _MOST:
-                break
-            if len(found) == 1:
-                found = [response_size.shrink(found[0], _MOST)]
-                break
-            page = await trash.page(call.account, replace(asked, limit=len(found) // 2))
-        return ToolResult(
-            TrashPosts(
-                bookmarks=found,
-                total_count=page.total,
-                next_cursor=page.next_cursor,
-                content_is=QUOTED_POSTS if found else "",
-            )
+
+        page, found = await response_size.fitting_page(
+            lambda values: services.trash_list.page(account, values), asked, found_in
+        )
+        return TrashPosts(
+            bookmarks=found,
+            total_count=page.total,
+            next_cursor=page.next_cursor,
+            content_is=QUOTED_POSTS if found else "",
         )
 
-    return BoundTool(TRASH, list_trash)
+    return [
+        writes.bound(
+            services,
+            UNDO,
+            undo,
+            prepare=lambda account, sent: bulk.changes.prepare_undo(account, sent.change_id),
+            shown=shown,
+            wakes=True,
+        ),
+        reading.bound(GET, get_change, counts=lambda _: False),
+        reading.bound(LIST, list_changes, counts=lambda _: False),
+        reading.bound(TRASH, list_trash),
+    ]
 
 
 def _listed(change: RecentChange) -> Json:

@@ -5,26 +5,17 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta, Struct
 
-from bowerbird.library.digests.digests import LATEST, Digests, PreferencesResponse, rendered
+from bowerbird.assembly import Services
+from bowerbird.library.digests.digests import LATEST, PreferencesResponse, rendered
 from bowerbird.library.digests.responses import DigestResponse
 from bowerbird.model.accounts import Account
 from bowerbird.model.digests import Frequency
 from bowerbird.requests.digests import DigestsQuery, PreferencesRequest
 from bowerbird.requests.fields import about
-from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.arguments import reading, writes
 from bowerbird.toolserver.tools.results import response_size
 from bowerbird.toolserver.tools.results.quoted_text import QUOTED_POSTS, shown_text
-from bowerbird.toolserver.tools.tool import (
-    DESTROYS,
-    READS,
-    BoundTool,
-    Json,
-    Tool,
-    ToolCall,
-    ToolResult,
-)
-from bowerbird.wire.idempotency import Idempotency
+from bowerbird.toolserver.tools.tool import DESTROYS, READS, BoundTool, Json, Tool
 
 _SECTIONS: Final = ("saved", "unread", "a_year_ago")
 # Tried in this order: the maximum length of a text, and the maximum number of labels per post.
@@ -142,38 +133,27 @@ GET: Final = Tool(
 TOOLS: Final = (LIST, GET, PREFERENCES)
 
 
-def bind(digests: Digests, idempotency: Idempotency) -> list[BoundTool]:
-    async def list_digests(call: ToolCall) -> ToolResult:
-        values = reading.read(LIST, call, ListArguments)
-        page = await digests.list(call.account, values)
-        return ToolResult(
-            DigestList(
-                digests=msgspec.convert(page.digests, list[Summary], from_attributes=True),
-                count=len(page.digests),
-                total_count=page.total_count,
-                next_cursor=page.next_cursor,
-                preferences=_preferences(await digests.preferences(call.account)),
-                advice="" if page.total_count else _NONE_YET,
-            )
+def bind(services: Services) -> list[BoundTool]:
+    digests = services.digests
+
+    async def list_digests(account: Account, values: ListArguments) -> DigestList:
+        page = await digests.list(account, values)
+        return DigestList(
+            digests=msgspec.convert(page.digests, list[Summary], from_attributes=True),
+            count=len(page.digests),
+            total_count=page.total_count,
+            next_cursor=page.next_cursor,
+            preferences=_preferences(await digests.preferences(account)),
+            advice="" if page.total_count else _NONE_YET,
         )
 
-    async def get_digest(call: ToolCall) -> ToolResult:
-        values = reading.read(GET, call, GetArguments)
-        found = await digests.get(call.account, values.digest_id or LATEST, "json")
-        return ToolResult(_content(found))
-
-    async def update(
-        transaction: Transaction, account: Account, values: PreferencesRequest
-    ) -> Preferences:
-        changed = _preferences(await digests.update_preferences(transaction, account, values))
-        if changed.mail and not changed.mail_available:
-            changed.advice = _NO_MAIL
-        return changed
+    async def get_digest(account: Account, values: GetArguments) -> DigestContent:
+        return _content(await digests.get(account, values.digest_id or LATEST, "json"))
 
     return [
-        BoundTool(LIST, list_digests),
-        BoundTool(GET, get_digest),
-        writes.bound(idempotency, PREFERENCES, update),
+        reading.bound(LIST, list_digests),
+        reading.bound(GET, get_digest),
+        writes.bound(services, PREFERENCES, digests.update_preferences, shown=_changed),
     ]
 
 
@@ -193,7 +173,7 @@ def _content(digest: DigestResponse) -> DigestContent:
     fields: Json = msgspec.to_builtins(digest)
     names = DigestContent.__struct_fields__
     whole = {name: fields[name] for name in names if fields.get(name) is not None}
-    short = _shrink(whole, response_size.MAX_BYTES - response_size.OVERHEAD_BYTES)
+    short = _shrink(whole, response_size.RECORDS_BYTES)
     state: Json = {"content_is": QUOTED_POSTS, "truncated": short is not whole}
     return msgspec.convert(
         {**short, **state, "advice": "" if short is whole else _ADVICE}, DigestContent
@@ -213,6 +193,13 @@ def _shrink(digest: Json, max_bytes: int) -> Json:
             return {**short, "forgotten": None}
         longest.pop()
     return short
+
+
+def _changed(preferences: PreferencesResponse) -> Preferences:
+    changed = _preferences(preferences)
+    if changed.mail and not changed.mail_available:
+        changed.advice = _NO_MAIL
+    return changed
 
 
 def _preferences(preferences: PreferencesResponse) -> Preferences:

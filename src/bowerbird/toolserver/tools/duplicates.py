@@ -3,27 +3,19 @@
 from typing import Final
 
 from msgspec import Struct
-from msgspec.structs import replace
 
+from bowerbird.assembly import Services
 from bowerbird.library.access import plans
-from bowerbird.library.bookmarks.duplicates import DuplicateGroup, DuplicatePost, Duplicates
+from bowerbird.library.bookmarks.duplicates import DuplicateGroup, DuplicatePost
+from bowerbird.model.accounts import Account
 from bowerbird.requests.duplicates import DuplicatesQuery, ResolveRequest
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools.arguments import reading
-from bowerbird.toolserver.tools.bulk import BulkCalls, Undoable, undoable
+from bowerbird.toolserver.tools.arguments import reading, writes
+from bowerbird.toolserver.tools.bulk import Undoable, undoable
 from bowerbird.toolserver.tools.results import quoted_text, response_size
 from bowerbird.toolserver.tools.results.quoted_text import QUOTED_POSTS
-from bowerbird.toolserver.tools.tool import (
-    DESTROYS,
-    READS,
-    BoundTool,
-    Json,
-    Tool,
-    ToolCall,
-    ToolResult,
-)
+from bowerbird.toolserver.tools.tool import DESTROYS, READS, BoundTool, Json, Tool
 
-_MOST: Final = response_size.MAX_BYTES - response_size.OVERHEAD_BYTES
 # Enough to recognise a post.
 _EXCERPT: Final = 80
 
@@ -75,48 +67,44 @@ RESOLVE: Final = Tool(
 TOOLS: Final = (LIST, RESOLVE)
 
 
-def bind(calls: BulkCalls, duplicates: Duplicates) -> list[BoundTool]:
-    async def list_duplicates(call: ToolCall) -> ToolResult:
-        asked: DuplicatesQuery = reading.read(LIST, call, ListArguments)
-        page = await duplicates.page(call.account, asked)
-        while response_size.size(shown := [_shown(one) for one in page.groups]) > _MOST:
-            if len(shown) == 1:
-                shown = [response_size.shrink(shown[0], _MOST)]
-                break
-            asked = replace(asked, limit=len(shown) // 2)
-            page = await duplicates.page(call.account, asked)
-        return ToolResult(
-            Groups(
-                groups=shown,
-                next_cursor=page.next_cursor,
-                hint=page.hint,
-                content_is=QUOTED_POSTS if shown else "",
-            )
+def bind(services: Services) -> list[BoundTool]:
+    duplicates = services.duplicates
+
+    async def list_duplicates(account: Account, asked: ListArguments) -> Groups:
+        page, shown = await response_size.fitting_page(
+            lambda values: duplicates.page(account, values),
+            asked,
+            lambda page: [_shown(one) for one in page.groups],
+        )
+        return Groups(
+            groups=shown,
+            next_cursor=page.next_cursor,
+            hint=page.hint,
+            content_is=QUOTED_POSTS if shown else "",
         )
 
-    async def resolve_duplicates(call: ToolCall) -> ToolResult:
-        async def effect(transaction: Transaction, values: ResolveArguments) -> Struct:
-            found = await duplicates.resolve(transaction, call.account, values)
-            result = Resolved(
-                affected=found.removed,
-                not_found=found.not_found,
-                not_removed=found.not_removed,
-                advice="Posts in not_removed have a note or highlights of the user."
-                if found.not_removed
-                else "",
-            )
-            return undoable(result, found.change)
+    async def resolve(
+        transaction: Transaction, account: Account, values: ResolveArguments, _: None
+    ) -> Resolved:
+        found = await duplicates.resolve(transaction, account, values)
+        result = Resolved(
+            affected=found.removed, not_found=found.not_found, not_removed=found.not_removed
+        )
+        if found.not_removed:
+            result.advice = "Posts in not_removed have a note or highlights of the user."
+        return undoable(result, found.change)
 
-        return await calls.write(
-            call,
+    return [
+        reading.bound(LIST, list_duplicates),
+        writes.bound(
+            services,
             RESOLVE,
-            ResolveArguments,
-            effect,
+            resolve,
             gate=plans.check_writes,
-            prepare=lambda values: duplicates.prepare(call.account, values),
-        )
-
-    return [BoundTool(LIST, list_duplicates), BoundTool(RESOLVE, resolve_duplicates)]
+            prepare=duplicates.prepare,
+            wakes=True,
+        ),
+    ]
 
 
 def _shown(group: DuplicateGroup) -> Json:

@@ -1,13 +1,13 @@
 """The tools that start an export and fetch it."""
 
 import asyncio
-from collections.abc import Callable
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 from msgspec import UNSET, Meta, Struct
 
+from bowerbird.assembly import Services
 from bowerbird.errors import Code, Refusal
 from bowerbird.exports.tasks import FORMATS, FormatName
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
@@ -30,7 +30,6 @@ from bowerbird.toolserver.tools.tool import (
     ToolCall,
     ToolResult,
 )
-from bowerbird.wire.idempotency import Idempotency
 from bowerbird.wire.responses.streaming import ExportAddresses
 
 _WAIT_MAX_S: Final = 25
@@ -129,52 +128,44 @@ GET: Final = Tool(
 TOOLS: Final = (CREATE, GET)
 
 
-def bind(
-    exports: Exports,
-    bookmarks: Bookmarks,
-    addresses: ExportAddresses,
-    idempotency: Idempotency,
-    wake: Callable[[], None],
-) -> list[BoundTool]:
-    async def create_export(call: ToolCall) -> ToolResult:
-        matching: list[int] = []
-        reasons: list[str] = []
+def bind(services: Services) -> list[BoundTool]:
+    exports, addresses = services.exports, services.export_addresses
 
-        async def prepare(values: CreateArguments) -> None:
-            matching.append(await exports.matching(call.account, values.format, values.request))
-            if not matching[0]:
-                reasons.append(await _why_nothing(bookmarks, call.account, values))
-            else:
-                reasons.extend(await _left_out(exports, call.account, values, matching[0]))
+    async def prepare(account: Account, values: CreateArguments) -> tuple[int, list[str]]:
+        """The number of posts, and what to say about those that are left out."""
+        number = await exports.matching(account, values.format, values.request)
+        if not number:
+            return number, [await _why_nothing(services.bookmarks, account, values)]
+        return number, await _left_out(exports, account, values, number)
 
-        async def effect(transaction: Transaction, values: CreateArguments) -> Export:
-            if not matching[0]:
-                raise Refusal(Code.INVALID_REQUEST, f"{_NOTHING} {reasons[0]}")
-            job = await exports.create(transaction, call.account, values.format, values.request)
-            applied = vocabulary.in_published_words(values.applied)
-            export = _export(job, addresses)
-            export.total = matching[0]
-            export.filters = response_size.short_filters(applied)
-            export.advice = " ".join([*reasons, *filter(None, [export.advice])])
-            return export
-
-        result = await writes.run(
-            idempotency, call, CREATE, CreateArguments, effect, prepare=prepare
-        )
-        wake()
-        return result
+    async def create(
+        transaction: Transaction,
+        account: Account,
+        values: CreateArguments,
+        matching: tuple[int, list[str]],
+    ) -> Export:
+        number, reasons = matching
+        if not number:
+            raise Refusal(Code.INVALID_REQUEST, f"{_NOTHING} {reasons[0]}")
+        job = await exports.create(transaction, account, values.format, values.request)
+        applied = vocabulary.in_published_words(values.applied)
+        export = _export(job, addresses)
+        export.total = number
+        export.filters = response_size.short_filters(applied)
+        export.advice = " ".join([*reasons, *filter(None, [export.advice])])
+        return export
 
     async def get_export(call: ToolCall) -> ToolResult:
-        values = reading.read(GET, call, GetArguments)
+        values = reading.read(call, GetArguments)
         job = await _wait(exports, call, values)
         export = _export(job, addresses)
         if not job.is_finished:
             export.advice = _unfinished(job, exports.waiting_s(job))
         return ToolResult(export, links=_links(job, export.download_url))
 
-    # Waiting for an export is free, as in REST.
     return [
-        BoundTool(CREATE, create_export),
+        writes.bound(services, CREATE, create, prepare=prepare, wakes=True),
+        # Waiting for an export is free, as in REST.
         BoundTool(GET, get_export, counts=lambda _: False),
     ]
 

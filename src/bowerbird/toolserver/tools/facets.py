@@ -5,22 +5,16 @@ from typing import ClassVar, Final
 import msgspec
 from msgspec import Struct
 
-from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.statistics.facets import FacetCounts, Facets
+from bowerbird.assembly import Services
+from bowerbird.library.statistics.facets import Facets
+from bowerbird.model.accounts import Account
 from bowerbird.requests.bookmarks import FacetBy, FacetsQuery, Limit
 from bowerbird.requests.filters import WordFilters, sent
 from bowerbird.toolserver.tools.arguments import reading, vocabulary
 from bowerbird.toolserver.tools.results import response_size
 from bowerbird.toolserver.tools.results.left_out import EmptyLists
 from bowerbird.toolserver.tools.results.quoted_text import QUOTED_POSTS, shown_name
-from bowerbird.toolserver.tools.tool import (
-    READS,
-    BoundTool,
-    Json,
-    Tool,
-    ToolCall,
-    ToolResult,
-)
+from bowerbird.toolserver.tools.tool import READS, BoundTool, Json, Tool
 
 
 class FacetArguments(WordFilters, frozen=True, kw_only=True):
@@ -58,27 +52,25 @@ FACETS: Final = Tool(
 TOOLS: Final = (FACETS,)
 
 
-def bind(facets: FacetCounts, bookmarks: Bookmarks) -> list[BoundTool]:
-    async def facet_bookmarks(call: ToolCall) -> ToolResult:
-        values = reading.read(FACETS, call, FacetArguments)
+def bind(services: Services) -> list[BoundTool]:
+    async def facet_bookmarks(account: Account, values: FacetArguments) -> Counts:
         given = {**FacetArguments.DEFAULTS, **sent(values)}
         query = FacetsQuery(**given, by=values.by, limit=values.limit)
-        found = await facets.of(call.account, query)
+        found = await services.facets.of(account, query)
         advice = _advice(found, values.limit)
         if not found.posts:
-            advice = await EmptyLists(bookmarks).of_filters(call.account, given)
+            advice = await EmptyLists(services.bookmarks).of_filters(account, given)
         filters = response_size.short_filters(vocabulary.in_published_words(given))
-        return ToolResult(_shown(found, values.by, filters, advice))
+        return _shown(found, values.by, filters, advice)
 
-    return [BoundTool(FACETS, facet_bookmarks)]
+    return [reading.bound(FACETS, facet_bookmarks)]
 
 
 def _shown(found: Facets, by: str, filters: Json, advice: str) -> Counts:
     whole: list[Json] = msgspec.to_builtins(found.facets)
     if by == "label":
         whole = [{**one, "value": shown_name(one["value"])} for one in whole]
-    most = response_size.MAX_BYTES - response_size.OVERHEAD_BYTES
-    shown = response_size.fit(whole, most).records if whole else []
+    shown = response_size.fit(whole, response_size.RECORDS_BYTES).records if whole else []
     return Counts(
         content_is=QUOTED_POSTS if shown else "",
         facets=shown,

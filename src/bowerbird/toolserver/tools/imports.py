@@ -1,11 +1,12 @@
 """The tools that list imports and undo one."""
 
+from collections.abc import Awaitable
 from typing import Annotated, Final
 
 import msgspec
 from msgspec import Meta, Struct
 
-from bowerbird.library.imports.runs import ImportRuns
+from bowerbird.assembly import Services
 from bowerbird.library.imports.undoing import UndoOutcome
 from bowerbird.model.accounts import Account
 from bowerbird.model.arrival.imports import RunState
@@ -15,16 +16,7 @@ from bowerbird.requests.limits import PAGE_DEFAULT
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.arguments import reading, writes
 from bowerbird.toolserver.tools.results import response_size
-from bowerbird.toolserver.tools.tool import (
-    DESTROYS,
-    READS,
-    BoundTool,
-    Json,
-    Tool,
-    ToolCall,
-    ToolResult,
-)
-from bowerbird.wire.idempotency import Idempotency
+from bowerbird.toolserver.tools.tool import DESTROYS, READS, BoundTool, Json, Tool
 
 _SHOWN: Final = ("run_id", "source", "kind", "state", "reason", "started_at", "undo_until")
 
@@ -74,25 +66,26 @@ UNDO: Final = Tool(
 TOOLS: Final = (LIST, UNDO)
 
 
-def bind(imports: ImportRuns, idempotency: Idempotency) -> list[BoundTool]:
-    async def list_imports(call: ToolCall) -> ToolResult:
-        values = reading.read(LIST, call, ListArguments)
-        limit = values.limit or PAGE_DEFAULT
-        page = await imports.list(call.account, limit, values.cursor)
-        while response_size.size(shown := [_shown(one) for one in page.runs]) > _MOST:
-            limit = len(page.runs) // 2
-            page = await imports.list(call.account, limit, values.cursor)
-        return ToolResult(
-            ImportList(imports=shown, total_count=page.total_count, next_cursor=page.next_cursor)
+def bind(services: Services) -> list[BoundTool]:
+    imports = services.imports
+
+    async def list_imports(account: Account, asked: ListArguments) -> ImportList:
+        page, shown = await response_size.fitting_page(
+            lambda values: imports.list(account, values.limit or PAGE_DEFAULT, values.cursor),
+            asked,
+            lambda page: [_shown(one) for one in page.runs],
         )
+        return ImportList(imports=shown, total_count=page.total_count, next_cursor=page.next_cursor)
 
-    async def undo(transaction: Transaction, account: Account, values: UndoArguments) -> Struct:
-        return _outcome(await imports.undo_within(transaction, account, values.run_id))
+    def undo(
+        transaction: Transaction, account: Account, sent: UndoArguments
+    ) -> Awaitable[UndoOutcome]:
+        return imports.undo_within(transaction, account, sent.run_id)
 
-    return [BoundTool(LIST, list_imports), writes.bound(idempotency, UNDO, undo)]
-
-
-_MOST: Final = response_size.MAX_BYTES - response_size.OVERHEAD_BYTES
+    return [
+        reading.bound(LIST, list_imports),
+        writes.bound(services, UNDO, undo, shown=_outcome),
+    ]
 
 
 def _shown(run: Struct) -> Json:

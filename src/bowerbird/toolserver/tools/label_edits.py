@@ -1,28 +1,26 @@
 """The tools that rename, colour, merge and delete labels."""
 
+from collections.abc import Awaitable
 from typing import Annotated, Any, Final
 
 from msgspec import UNSET, Struct, UnsetType, field
 
+from bowerbird.assembly import Services
 from bowerbird.errors import Advice, Refusal
 from bowerbird.library.access import plans
+from bowerbird.library.bulk.requests import BulkChange
 from bowerbird.library.labels.label_list import LabelResponse
-from bowerbird.library.labels.labels import Labels
+from bowerbird.model.accounts import Account
 from bowerbird.model.labels import COLORS, Color
 from bowerbird.requests.fields import InvalidField, LabelName, about
 from bowerbird.requests.labels import LabelChange
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools.bulk import BulkCalls, Change, Undoable, shown, undoable
+from bowerbird.toolserver.tools.arguments import writes
+from bowerbird.toolserver.tools.bulk import Change, Undoable, shown, undoable
 from bowerbird.toolserver.tools.labels import find_label
 from bowerbird.toolserver.tools.results.quoted_text import HIDDEN, has_hidden
 from bowerbird.toolserver.tools.results.refusals import Advised
-from bowerbird.toolserver.tools.tool import (
-    DESTROYS,
-    BoundTool,
-    Tool,
-    ToolCall,
-    ToolResult,
-)
+from bowerbird.toolserver.tools.tool import DESTROYS, BoundTool, Tool, ToolCall, ToolResult
 
 _Name = Annotated[LabelName, about("Name of the label. Case is ignored.")]
 
@@ -116,60 +114,53 @@ DELETE: Final = Tool(
 TOOLS: Final = (UPDATE, MERGE, DELETE)
 
 
-def bind(labels: Labels, calls: BulkCalls) -> list[BoundTool]:
-    return [
-        _updating(labels, calls),
-        _ending(labels, calls, MERGE, MergeArguments),
-        _ending(labels, calls, DELETE, DeleteArguments),
+def bind(services: Services) -> list[BoundTool]:
+    labels, gate = services.labels, plans.check_writes
+
+    async def find(account: Account, sent: MergeArguments | DeleteArguments) -> list[str]:
+        return [await find_label(labels, account, name) for name in sent.names]
+
+    def end(
+        transaction: Transaction, account: Account, _: object, found: list[str]
+    ) -> Awaitable[BulkChange]:
+        return services.bulk.start_label(transaction, account, *found)
+
+    ending = [
+        writes.bound(services, tool, end, gate=gate, prepare=find, shown=shown, wakes=True)
+        for tool in (MERGE, DELETE)
     ]
+    return [_updating(services), *ending]
 
 
-def _updating(labels: Labels, calls: BulkCalls) -> BoundTool:
+def _updating(services: Services) -> BoundTool:
+    labels = services.labels
+
+    def find(account: Account, values: UpdateArguments) -> Awaitable[str]:
+        return find_label(labels, account, values.label)
+
+    async def update(
+        transaction: Transaction, account: Account, values: UpdateArguments, label_id: str
+    ) -> Label:
+        try:
+            label, row = await labels.update(transaction, account, label_id, values.change)
+        except Refusal as refused:
+            raise _renaming(refused) from None
+        return undoable(_label(label), row)
+
+    bound = writes.bound(
+        services, UPDATE, update, gate=plans.check_writes, prepare=find, wakes=True
+    )
+
     async def update_label(call: ToolCall) -> ToolResult:
-        found: list[str] = []
-        left: list[str] = []
-
-        async def prepare(values: UpdateArguments) -> None:
-            found.append(await find_label(labels, call.account, values.label))
-
-        async def effect(transaction: Transaction, values: UpdateArguments) -> Struct:
-            try:
-                label, row = await labels.update(transaction, call.account, found[0], values.change)
-            except Refusal as refused:
-                raise _renaming(refused) from None
-            left[:] = [] if row is None or row.is_finished else [row.change_id]
-            return undoable(_label(label), row)
-
-        gate = plans.check_writes
-        result = await calls.write(
-            call, UPDATE, UpdateArguments, effect, gate=gate, prepare=prepare
-        )
-        for change_id in left:
-            await calls.requests.changes.finish_soon(call.account, change_id)
+        """Waits for the job that renames it on many posts: only then it has an undo."""
+        result = await bound.run(call)
+        assert isinstance(result.content, dict)
+        change_id = result.content.get("change_id")
+        if change_id and "undo_until" not in result.content:
+            await services.bulk.changes.finish_soon(call.account, change_id)
         return result
 
     return BoundTool(UPDATE, update_label)
-
-
-def _ending(
-    labels: Labels, calls: BulkCalls, tool: Tool, takes: type[MergeArguments | DeleteArguments]
-) -> BoundTool:
-    """A tool after which a label does not exist any more."""
-
-    async def end_label(call: ToolCall) -> ToolResult:
-        found: list[str] = []
-
-        async def prepare(values: MergeArguments | DeleteArguments) -> None:
-            ids = [await find_label(labels, call.account, name) for name in values.names]
-            found.extend(ids)
-
-        async def effect(transaction: Transaction, _: MergeArguments | DeleteArguments) -> Struct:
-            return shown(await calls.requests.start_label(transaction, call.account, *found))
-
-        gate = plans.check_writes
-        return await calls.write(call, tool, takes, effect, gate=gate, prepare=prepare)
-
-    return BoundTool(tool, end_label)
 
 
 def _renaming(refused: Refusal) -> Refusal:

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta, Struct
 
+from bowerbird.assembly import Services
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
 from bowerbird.library.bulk.requests import shown as change_shown
@@ -42,10 +43,7 @@ from bowerbird.toolserver.tools.tool import (
     Json,
     NoArguments,
     Tool,
-    ToolCall,
-    ToolResult,
 )
-from bowerbird.wire.idempotency import Idempotency
 
 _ERROR_CHARS: Final = 280
 
@@ -192,55 +190,48 @@ BATCH: Final = Tool(
 TOOLS: Final = (LIST, ADD, REMOVE, BATCH)
 
 
-def bind(labels: Labels, calls: BulkCalls, idempotency: Idempotency) -> list[BoundTool]:
-    async def list_labels(call: ToolCall) -> ToolResult:
-        reading.read(LIST, call, NoArguments)
-        found, total = await labels.listed.uses(call.account)
+def bind(services: Services) -> list[BoundTool]:
+    labels, calls = services.labels, BulkCalls(services)
+
+    async def list_labels(account: Account, _: NoArguments) -> LabelCounts:
+        found, total = await labels.listed.uses(account)
         used = [LabelCount(label=one.label_name, count=one.count) for one in found]
-        return ToolResult(_listed(msgspec.to_builtins(used), total))
+        return _listed(msgspec.to_builtins(used), total)
 
     async def batch(transaction: Transaction, account: Account, values: BatchArguments) -> Struct:
         return _outcomes(*await labels.batch(transaction, account, values.parsed))
 
     return [
-        BoundTool(LIST, list_labels),
+        reading.bound(LIST, list_labels),
         _labelling(labels, calls, ADD, "add"),
         _labelling(labels, calls, REMOVE, "remove"),
-        writes.bound(idempotency, BATCH, batch, gate=plans.check_writes),
+        writes.bound(services, BATCH, batch, gate=plans.check_writes),
     ]
 
 
 def _labelling(labels: Labels, calls: BulkCalls, tool: Tool, op: Op) -> BoundTool:
     action = BulkAction.ADD_LABEL if op == "add" else BulkAction.REMOVE_LABEL
 
-    async def run(call: ToolCall) -> ToolResult:
-        async def by_ids(transaction: Transaction, values: LabelArguments) -> Struct:
-            changed = await labels.change(transaction, call.account, op, values.request)
-            if isinstance(changed, BulkRow):
-                return shown(change_shown(changed))
-            return _changed(changed)
+    async def by_ids(transaction: Transaction, account: Account, values: LabelArguments) -> Struct:
+        changed = await labels.change(transaction, account, op, values.request)
+        return shown(change_shown(changed)) if isinstance(changed, BulkRow) else _changed(changed)
 
-        def change(values: LabelArguments) -> BulkRequest:
-            if op == "remove" and values.filter is not None:
-                # Only posts that have the label, so that the count of a dry run is that of changes.
-                narrowed = msgspec.structs.replace(values.filter, tag=values.label_name)
-                values = msgspec.structs.replace(values, filter=narrowed)
-            return values.change(action, values.label_name)
+    def change(values: LabelArguments) -> BulkRequest:
+        if op == "remove" and values.filter is not None:
+            # Only posts that have the label, so that the count of a dry run is that of changes.
+            narrowed = msgspec.structs.replace(values.filter, tag=values.label_name)
+            values = msgspec.structs.replace(values, filter=narrowed)
+        return values.change(action, values.label_name)
 
-        async def check(values: LabelArguments) -> None:
-            if op == "remove" or has_hidden(values.label_name):
-                await find_label(labels, call.account, values.label_name)
+    async def check(account: Account, values: LabelArguments) -> None:
+        if op == "remove" or has_hidden(values.label_name):
+            await find_label(labels, account, values.label_name)
 
-        gate = plans.check_writes
-        return await calls.run(
-            call, tool, LabelArguments, change, by_ids=by_ids, gate=gate, check=check
-        )
-
-    return BoundTool(tool, run)
+    return calls.tool(tool, change, by_ids=by_ids, gate=plans.check_writes, check=check)
 
 
 def _listed(labels: list[Json], total: int) -> LabelCounts:
-    max_bytes = response_size.MAX_BYTES - response_size.OVERHEAD_BYTES
+    max_bytes = response_size.RECORDS_BYTES
     fitted = response_size.fit(labels, max_bytes)
     is_cut = not fitted.is_all or len(labels) < total
     advice = "" if total else "There are no labels yet. add_label creates the first one."
@@ -322,7 +313,7 @@ def _outcome(result: OperationResult) -> Outcome:
 def _fit(results: list[Json]) -> tuple[list[Json], int]:
     """Keeps every outcome, and fewer of the ids that were not found if they do not fit."""
     short, max_ids = results, limits.TOOL_POST_IDS_MAX
-    max_bytes = response_size.MAX_BYTES - response_size.OVERHEAD_BYTES
+    max_bytes = response_size.RECORDS_BYTES
     while max_ids and response_size.size(short) > max_bytes:
         max_ids //= 2
         short = [response_size.truncate_all(one, _ERROR_CHARS, max_ids) for one in results]

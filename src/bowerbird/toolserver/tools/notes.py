@@ -1,11 +1,11 @@
 """The tools that change what the user wrote about a post: its note, and marked passages."""
 
+from collections.abc import Awaitable
 from typing import Annotated, Final
 
 from msgspec import UNSET, Meta, Struct
 
-from bowerbird.library.bookmarks.flags import Flags
-from bowerbird.library.bookmarks.highlights import Highlights
+from bowerbird.assembly import Services
 from bowerbird.model.accounts import Account
 from bowerbird.model.posts.bookmarks import Note
 from bowerbird.model.posts.highlights import Comment, Field, HighlightedPassage
@@ -15,14 +15,9 @@ from bowerbird.requests.fields import about
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.arguments import writes
 from bowerbird.toolserver.tools.results.quoted_text import QUOTED_POSTS
-from bowerbird.toolserver.tools.tool import (
-    DESTROYS,
-    WRITES_IDEMPOTENTLY,
-    BoundTool,
-    Tool,
-)
-from bowerbird.wire.idempotency import Idempotency
+from bowerbird.toolserver.tools.tool import DESTROYS, WRITES_IDEMPOTENTLY, BoundTool, Tool
 
+_Passage = Awaitable[HighlightedPassage]
 _HIGHLIGHT_ID_MAX: Final = 40
 _PostId = Annotated[Annotated[str, Meta(pattern=r"^[0-9]{1,40}$")], about("Id of the post.")]
 _HighlightId = Annotated[
@@ -124,30 +119,30 @@ REMOVE: Final = Tool(
 TOOLS: Final = (UPDATE_NOTE, ADD, UPDATE, REMOVE)
 
 
-def bind(flags: Flags, highlights: Highlights, idempotency: Idempotency) -> list[BoundTool]:
+def bind(services: Services) -> list[BoundTool]:
+    flags, highlights = services.flags, services.highlights
+
     async def note(transaction: Transaction, account: Account, values: NoteArguments) -> Affected:
         request = UpdateRequest(note=values.note)
         changed = await flags.update(transaction, account, [values.post_id], request, request.note)
         return Affected(affected=changed.affected)
 
-    async def add(transaction: Transaction, account: Account, values: AddArguments) -> Passage:
-        return _shown(await highlights.add(transaction, account, values.post_id, values.request))
+    def add(transaction: Transaction, account: Account, sent: AddArguments) -> _Passage:
+        return highlights.add(transaction, account, sent.post_id, sent.request)
 
-    async def update(
-        transaction: Transaction, account: Account, values: ChangeArguments
-    ) -> Passage:
-        change = HighlightChange(comment=values.comment)
-        place = (values.post_id, values.highlight_id)
-        return _shown(await highlights.update(transaction, account, *place, change))
+    def update(transaction: Transaction, account: Account, sent: ChangeArguments) -> _Passage:
+        change, place = HighlightChange(comment=sent.comment), (sent.post_id, sent.highlight_id)
+        return highlights.update(transaction, account, *place, change)
 
-    async def remove(
-        transaction: Transaction, account: Account, values: RemoveArguments
-    ) -> Passage:
-        place = (values.post_id, values.highlight_id)
-        return _shown(await highlights.remove(transaction, account, *place))
+    def remove(transaction: Transaction, account: Account, sent: RemoveArguments) -> _Passage:
+        return highlights.remove(transaction, account, sent.post_id, sent.highlight_id)
 
-    made = ((UPDATE_NOTE, note), (ADD, add), (UPDATE, update), (REMOVE, remove))
-    return [writes.bound(idempotency, tool, effect) for tool, effect in made]
+    return [
+        writes.bound(services, UPDATE_NOTE, note),
+        writes.bound(services, ADD, add, shown=_shown),
+        writes.bound(services, UPDATE, update, shown=_shown),
+        writes.bound(services, REMOVE, remove, shown=_shown),
+    ]
 
 
 def _shown(passage: HighlightedPassage) -> Passage:

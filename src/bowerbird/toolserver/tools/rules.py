@@ -1,13 +1,15 @@
 """The tools that list, create, change and delete rules."""
 
+from collections.abc import Awaitable
 from typing import Annotated, ClassVar, Final
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from bowerbird.assembly import Services
 from bowerbird.library.access import plans
-from bowerbird.library.rules.rules import RuleResponse, Rules, shown
-from bowerbird.library.webhooks.webhooks import Webhooks, host_of
+from bowerbird.library.rules.rules import RuleResponse, shown
+from bowerbird.library.webhooks.webhooks import host_of
 from bowerbird.model.accounts import Account
 from bowerbird.model.rules import Rule
 from bowerbird.requests import limits
@@ -35,11 +37,9 @@ from bowerbird.toolserver.tools.tool import (
     Json,
     NoArguments,
     Tool,
-    ToolCall,
-    ToolResult,
 )
-from bowerbird.wire.idempotency import Idempotency
 
+_Changed = Awaitable[Rule]
 RuleId = Annotated[
     Annotated[str, Meta(max_length=limits.SENT_SLUG_MAX)], about("Id from list_rules.")
 ]
@@ -176,51 +176,38 @@ DELETE: Final = Tool(
 TOOLS: Final = (LIST, CREATE, UPDATE, DELETE)
 
 
-def bind(rules: Rules, webhooks: Webhooks, idempotency: Idempotency) -> list[BoundTool]:
-    return [_listing(rules, webhooks), *_changing(rules, idempotency)]
+def bind(services: Services) -> list[BoundTool]:
+    rules, gate = services.rules, plans.check_rules
 
-
-def _listing(rules: Rules, webhooks: Webhooks) -> BoundTool:
-    async def list_rules(call: ToolCall) -> ToolResult:
-        reading.read(LIST, call, NoArguments)
-        hooks = await webhooks.all(call.account)
-        found = [msgspec.to_builtins(_content(rule)) for rule in await rules.all(call.account)]
-        fitted = response_size.fit(found, response_size.MAX_BYTES - response_size.OVERHEAD_BYTES)
+    async def list_rules(account: Account, _: NoArguments) -> RuleList:
+        hooks = await services.webhooks.all(account)
+        found = [msgspec.to_builtins(_content(rule)) for rule in await rules.all(account)]
+        fitted = response_size.fit(found, response_size.RECORDS_BYTES)
         advice = "" if found else "There is no rule yet. create_rule creates one."
         if not fitted.is_all:
             advice = f"Only the first {len(fitted.records)} of {len(found)} rules fit."
-        return ToolResult(
-            RuleList(
-                rules=fitted.records,
-                webhooks=[{"webhook_id": one.id, "host": host_of(one.url)} for one in hooks],
-                truncated=not fitted.is_complete,
-                advice=advice,
-            )
+        return RuleList(
+            rules=fitted.records,
+            webhooks=[{"webhook_id": one.id, "host": host_of(one.url)} for one in hooks],
+            truncated=not fitted.is_complete,
+            advice=advice,
         )
 
-    return BoundTool(LIST, list_rules)
+    def create(transaction: Transaction, account: Account, sent: CreateRuleArguments) -> _Changed:
+        return rules.create(transaction, account, sent.request)
 
+    def update(transaction: Transaction, account: Account, sent: UpdateRuleArguments) -> _Changed:
+        return rules.update(transaction, account, sent.rule_id, sent.request)
 
-def _changing(rules: Rules, idempotency: Idempotency) -> list[BoundTool]:
-    gate = plans.check_rules
+    def delete(transaction: Transaction, account: Account, sent: DeleteRuleArguments) -> _Changed:
+        return rules.delete(transaction, account, sent.rule_id)
 
-    async def create(
-        transaction: Transaction, account: Account, values: CreateRuleArguments
-    ) -> ShownRule:
-        return _content(await rules.create(transaction, account, values.request))
-
-    async def update(
-        transaction: Transaction, account: Account, values: UpdateRuleArguments
-    ) -> ShownRule:
-        return _content(await rules.update(transaction, account, values.rule_id, values.request))
-
-    async def delete(
-        transaction: Transaction, account: Account, values: DeleteRuleArguments
-    ) -> ShownRule:
-        return _content(await rules.delete(transaction, account, values.rule_id))
-
-    made = ((CREATE, create), (UPDATE, update), (DELETE, delete))
-    return [writes.bound(idempotency, tool, effect, gate=gate) for tool, effect in made]
+    return [
+        reading.bound(LIST, list_rules),
+        writes.bound(services, CREATE, create, gate=gate, shown=_content),
+        writes.bound(services, UPDATE, update, gate=gate, shown=_content),
+        writes.bound(services, DELETE, delete, gate=gate, shown=_content),
+    ]
 
 
 def _content(rule: Rule) -> ShownRule:

@@ -1,5 +1,6 @@
 """The tool that saves posts and links."""
 
+from collections.abc import Awaitable
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Final
 
@@ -7,7 +8,9 @@ import msgspec
 from msgspec import UNSET, Meta, Struct
 
 from bowerbird import errors
-from bowerbird.library.imports.saving import RESULTS, PreparedSave, SavedItem, SaveResult, Saving
+from bowerbird.assembly import Services
+from bowerbird.library.imports.saving import RESULTS, PreparedSave, SavedItem, SaveResult
+from bowerbird.model.accounts import Account
 from bowerbird.model.arrival.imports import Completeness, OrderSource
 from bowerbird.model.posts.bookmarks import ImportRecord
 from bowerbird.requests import limits, sentences
@@ -27,15 +30,7 @@ from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.arguments import writes
 from bowerbird.toolserver.tools.results import response_size
 from bowerbird.toolserver.tools.results.quoted_text import HIDDEN, has_hidden
-from bowerbird.toolserver.tools.tool import (
-    WRITES_IDEMPOTENTLY,
-    BoundTool,
-    Json,
-    Tool,
-    ToolCall,
-    ToolResult,
-)
-from bowerbird.wire.idempotency import Idempotency
+from bowerbird.toolserver.tools.tool import WRITES_IDEMPOTENTLY, BoundTool, Json, Tool
 
 # The fields of a bookmark, as a record has them or as get_bookmarks returns them.
 _FIELDS: Final = (
@@ -136,21 +131,20 @@ SAVE: Final = Tool(
 TOOLS: Final = (SAVE,)
 
 
-def bind(saving: Saving, idempotency: Idempotency) -> list[BoundTool]:
-    async def save_bookmarks(call: ToolCall) -> ToolResult:
-        prepared: PreparedSave | None = None
+def bind(services: Services) -> list[BoundTool]:
+    saving = services.saving
 
-        async def prepare(values: SaveArguments) -> None:
-            nonlocal prepared
-            prepared = await saving.prepare(call.account, values.items, values.labels or ())
+    def prepare(account: Account, values: SaveArguments) -> Awaitable[PreparedSave]:
+        return saving.prepare(account, values.items, values.labels or ())
 
-        async def effect(transaction: Transaction, _: SaveArguments) -> Struct:
-            assert prepared is not None
-            return _outcome(await saving.save(transaction, call.account, prepared))
+    def save(
+        transaction: Transaction, account: Account, _: SaveArguments, prepared: PreparedSave
+    ) -> Awaitable[SaveResult]:
+        return saving.save(transaction, account, prepared)
 
-        return await writes.run(idempotency, call, SAVE, SaveArguments, effect, prepare=prepare)
-
-    return [BoundTool(SAVE, save_bookmarks, counts=lambda _: False)]
+    return [
+        writes.bound(services, SAVE, save, prepare=prepare, shown=_outcome, counts=lambda _: False)
+    ]
 
 
 def _post(place: str, sent: Any) -> ItemToSave:
@@ -201,7 +195,7 @@ def _fitted(results: list[Json]) -> list[Json]:
     """Keeps every outcome, with shorter reasons and fewer names of labels if they do not fit."""
     short = results
     for chars, items in _STEPS:
-        if response_size.size(short) <= response_size.MAX_BYTES - response_size.OVERHEAD_BYTES:
+        if response_size.size(short) <= response_size.RECORDS_BYTES:
             break
         short = [response_size.truncate_all(one, chars, items) for one in results]
     return short

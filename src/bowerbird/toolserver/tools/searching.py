@@ -11,6 +11,7 @@ from bowerbird.errors import Code, Refusal, TooManyWaiting
 from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.list_request import BookmarkList, VectorState
+from bowerbird.model.accounts import Account
 from bowerbird.model.posts.filters import RELEVANCE
 from bowerbird.requests import filters
 from bowerbird.requests.bookmarks import (
@@ -86,30 +87,32 @@ def search_tool(bookmarks: Bookmarks) -> BoundTool:
         if by_meaning:
             vectors = await bookmarks.vector_state(call.account)
             await bookmarks.require_vectors(call.account, vectors)
-        values = reading.read(SEARCH, call, SearchArguments)
+        values = reading.read(call, SearchArguments)
         remarks: list[str] = []
         if values.mode is None:
-            found = await _by_both(bookmarks, call, values)
-            if isinstance(found, ToolResult):
-                return found
+            found = await _by_both(bookmarks, call.account, values)
+            if isinstance(found, Page):
+                return ToolResult(found)
             remarks = found
         mode = values.mode or "keyword"
-        return await _page(bookmarks, call, values, mode, vectors=vectors, remarks=remarks)
+        return ToolResult(
+            await _page(bookmarks, call.account, values, mode, vectors=vectors, remarks=remarks)
+        )
 
     return BoundTool(SEARCH, search_bookmarks)
 
 
 async def _by_both(
-    bookmarks: Bookmarks, call: ToolCall, values: SearchArguments
-) -> ToolResult | list[str]:
+    bookmarks: Bookmarks, account: Account, values: SearchArguments
+) -> Page | list[str]:
     """What words and meaning find, or why only words can be searched."""
-    if call.account.is_free or not query_language.plain_text(values.query):
+    if account.is_free or not query_language.plain_text(values.query):
         return []
-    vectors = await bookmarks.vector_state(call.account)
+    vectors = await bookmarks.vector_state(account)
     try:
         if vectors.store is not None:
-            return await _page(bookmarks, call, values, "hybrid", vectors=vectors)
-        return await EmptyLists(bookmarks).not_built(call.account) if vectors.can_build else []
+            return await _page(bookmarks, account, values, "hybrid", vectors=vectors)
+        return await EmptyLists(bookmarks).not_built(account) if vectors.can_build else []
     except Refusal as refused:
         # The model does not work at the moment. Words can still be searched.
         if refused.code not in _WITHOUT_MEANING or isinstance(refused, TooManyWaiting):
@@ -119,18 +122,18 @@ async def _by_both(
 
 async def _page(
     bookmarks: Bookmarks,
-    call: ToolCall,
+    account: Account,
     values: SearchArguments,
     mode: str,
     *,
     vectors: VectorState | None,
     remarks: Sequence[str] = (),
-) -> ToolResult:
+) -> Page:
     mode = _possible(mode, values.query)
     query, applied = _search(values, mode)
     return await listing.page(
         bookmarks,
-        call,
+        account,
         query,
         applied,
         values.response_format,
@@ -190,9 +193,7 @@ SIMILAR: Final = Tool(
 
 
 def similar_tool(bookmarks: Bookmarks) -> BoundTool:
-    async def similar_bookmarks(call: ToolCall) -> ToolResult:
-        plans.check_similar(call.account)
-        values = reading.read(SIMILAR, call, SimilarArguments)
+    async def similar_bookmarks(account: Account, values: SimilarArguments) -> Page:
         query = SimilarQuery(
             is_unread_only=values.is_unread_only,
             hide_archived=values.hide_archived,
@@ -201,30 +202,30 @@ def similar_tool(bookmarks: Bookmarks) -> BoundTool:
 
         async def read(limit: int | None) -> BookmarkList:
             page = query if limit is None else msgspec.structs.replace(query, limit=limit)
-            return await bookmarks.similar(call.account, values.post_id, page)
+            return await bookmarks.similar(account, values.post_id, page)
 
         async def remark(listed: BookmarkList) -> list[str]:
             flags = left_out.by_default(flags_of(query))
-            if not flags or not call.account.archived:
+            if not flags or not account.archived:
                 return []
             if listed.count == listed.limit:
                 # More posts would not be shown, so they are not worth a second search.
                 return [left_out.uncounted(flags)]
             whole = msgspec.structs.replace(query, limit=1, **dict.fromkeys(flags, False))
-            near = await bookmarks.similar(call.account, values.post_id, whole)
+            near = await bookmarks.similar(account, values.post_id, whole)
             return left_out.included(flags, near.total_count - listed.total_count)
 
         async def explain(listed: BookmarkList) -> list[str]:
             return await remark(listed) or posts.why_empty(listed, "No post matches.")
 
         pages = posts.Pages(
-            account=call.account,
-            zone=await bookmarks.zone(call.account),
+            account=account,
+            zone=await bookmarks.zone(account),
             read=read,
             applied={"post_id": values.post_id},
             explain=explain,
             remark=remark,
         )
-        return ToolResult(await posts.page(pages, "concise"))
+        return await posts.page(pages, "concise")
 
-    return BoundTool(SIMILAR, similar_bookmarks)
+    return reading.bound(SIMILAR, similar_bookmarks, gate=plans.check_similar)

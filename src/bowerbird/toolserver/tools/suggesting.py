@@ -6,12 +6,13 @@ import msgspec
 from msgspec import Meta, Struct
 
 from bowerbird import errors
-from bowerbird.library.labels.suggestions import LabelSuggestions
+from bowerbird.assembly import Services
+from bowerbird.model.accounts import Account
 from bowerbird.requests.fields import ToolPostIds, unique
 from bowerbird.toolserver.tools.arguments import reading
 from bowerbird.toolserver.tools.results import response_size
 from bowerbird.toolserver.tools.results.quoted_text import QUOTED_POSTS
-from bowerbird.toolserver.tools.tool import READS, BoundTool, Json, Tool, ToolCall, ToolResult
+from bowerbird.toolserver.tools.tool import READS, BoundTool, Json, Tool
 
 
 class SuggestArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -53,10 +54,9 @@ SUGGEST: Final = Tool(
 TOOLS: Final = (SUGGEST,)
 
 
-def bind(suggestions: LabelSuggestions) -> list[BoundTool]:
-    async def suggest_labels(call: ToolCall) -> ToolResult:
-        values = reading.read(SUGGEST, call, SuggestArguments)
-        found = await suggestions.of_posts(call.account, values.post_ids)
+def bind(services: Services) -> list[BoundTool]:
+    async def suggest_labels(account: Account, values: SuggestArguments) -> Suggestions:
+        found = await services.suggestions.of_posts(account, values.post_ids)
         if not found:
             raise errors.not_found("post", ", ".join(values.post_ids[:3]))
         not_found = [each for each in values.post_ids if each not in found]
@@ -71,17 +71,13 @@ def bind(suggestions: LabelSuggestions) -> list[BoundTool]:
             for post_id in values.post_ids
             if found.get(post_id)
         ]
-        room = (
-            response_size.MAX_BYTES - response_size.OVERHEAD_BYTES - response_size.size(not_found)
-        )
+        room = response_size.RECORDS_BYTES - response_size.size(not_found)
         fitted = response_size.fit(msgspec.to_builtins(posts), room)
-        return ToolResult(
-            Suggestions(
-                content_is=QUOTED_POSTS,
-                posts=fitted.records,
-                not_found=not_found,
-                truncated=not fitted.is_complete,
-            )
+        return Suggestions(
+            content_is=QUOTED_POSTS,
+            posts=fitted.records,
+            not_found=not_found,
+            truncated=not fitted.is_complete,
         )
 
-    return [BoundTool(SUGGEST, suggest_labels)]
+    return [reading.bound(SUGGEST, suggest_labels)]

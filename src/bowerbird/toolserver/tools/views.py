@@ -1,11 +1,14 @@
 """The tools that read, create, change and delete Smart Views."""
 
+from collections.abc import Awaitable
+from functools import partial
 from typing import Annotated, ClassVar, Final
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from bowerbird import errors
+from bowerbird.assembly import Services
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
@@ -39,11 +42,9 @@ from bowerbird.toolserver.tools.tool import (
     Json,
     NoArguments,
     Tool,
-    ToolCall,
-    ToolResult,
 )
-from bowerbird.wire.idempotency import Idempotency
 
+_Changed = Awaitable[ViewResponse]
 Slug = Annotated[str, Meta(max_length=100, description="Slug of the view, from list_views.")]
 
 
@@ -180,78 +181,33 @@ DELETE: Final = Tool(
 TOOLS: Final = (LIST, BOOKMARKS, CREATE, UPDATE, DELETE)
 
 
-def bind(views: Views, bookmarks: Bookmarks, idempotency: Idempotency) -> list[BoundTool]:
-    return [*_reading(views, bookmarks), *_changing(views, idempotency)]
+def bind(services: Services) -> list[BoundTool]:
+    views, gate = services.views, plans.check_writes
 
+    async def list_views(account: Account, _: NoArguments) -> ViewList:
+        responses = await views.responses(account, await views.all(account))
+        return _listed(msgspec.to_builtins([_content(view) for view in responses]))
 
-def _reading(views: Views, bookmarks: Bookmarks) -> list[BoundTool]:
-    async def list_views(call: ToolCall) -> ToolResult:
-        reading.read(LIST, call, NoArguments)
-        found = await views.all(call.account)
-        responses = await views.responses(call.account, found)
-        return ToolResult(_listed(msgspec.to_builtins([_content(view) for view in responses])))
+    def create(
+        transaction: Transaction, account: Account, sent: CreateViewArguments, _: None
+    ) -> _Changed:
+        return views.create(transaction, account, sent)
 
-    async def get_view_bookmarks(call: ToolCall) -> ToolResult:
-        values = reading.read(BOOKMARKS, call, ViewBookmarksArguments)
-        view = await _found(views, call.account, values.slug)
-        query = ViewBookmarksQuery(values.limit, values.cursor, values.bucket)
+    def update(
+        transaction: Transaction, account: Account, sent: UpdateViewArguments, _: None
+    ) -> _Changed:
+        return views.update(transaction, account, sent.slug, sent)
 
-        async def read(limit: int | None) -> BookmarkList:
-            page = query if limit is None else msgspec.structs.replace(query, limit=limit)
-            return await views.bookmarks(call.account, view, page)
+    def prepare_update(account: Account, sent: UpdateViewArguments) -> Awaitable[None]:
+        return views.prepare_update(account, sent.slug, sent)
 
-        applied: Json = {
-            "view": view.slug,
-            "base_query": vocabulary.in_published_words(view.base_query),
-        }
-        if values.bucket:
-            applied["bucket"] = values.bucket
+    def delete(
+        transaction: Transaction, account: Account, sent: DeleteViewArguments, _: None
+    ) -> _Changed:
+        return views.delete(transaction, account, sent.slug)
 
-        async def remark(listed: BookmarkList) -> list[str]:
-            shown = listed.total_count
-            return await _left_out(
-                views, bookmarks, call.account, view, bucket=values.bucket, shown=shown
-            )
-
-        async def explain(listed: BookmarkList) -> list[str]:
-            said = [*([listed.hint] if listed.hint else []), *await remark(listed)]
-            return said or posts.why_empty(listed, _NO_POSTS)
-
-        zone = await bookmarks.zone(call.account)
-        pages = Pages(
-            account=call.account,
-            zone=zone,
-            read=read,
-            applied=applied,
-            explain=explain,
-            remark=remark,
-        )
-        return ToolResult(await posts.page(pages, values.response_format or "concise"))
-
-    return [BoundTool(LIST, list_views), BoundTool(BOOKMARKS, get_view_bookmarks)]
-
-
-def _changing(views: Views, idempotency: Idempotency) -> list[BoundTool]:
-    async def create(
-        transaction: Transaction, account: Account, values: CreateViewArguments
-    ) -> SmartView:
-        return _content(await views.create(transaction, account, values))
-
-    async def update(
-        transaction: Transaction, account: Account, values: UpdateViewArguments
-    ) -> SmartView:
-        return _content(await views.update(transaction, account, values.slug, values))
-
-    async def prepare_update(account: Account, values: UpdateViewArguments) -> None:
-        await views.prepare_update(account, values.slug, values)
-
-    async def delete(
-        transaction: Transaction, account: Account, values: DeleteViewArguments
-    ) -> SmartView:
-        return _content(await views.delete(transaction, account, values.slug))
-
-    async def prepare_delete(account: Account, values: DeleteViewArguments) -> None:
-        await views.prepare_delete(account, values.slug)
+    def prepare_delete(account: Account, sent: DeleteViewArguments) -> Awaitable[None]:
+        return views.prepare_delete(account, sent.slug)
 
     made = (
         (CREATE, create, views.prepare_create),
@@ -259,9 +215,49 @@ def _changing(views: Views, idempotency: Idempotency) -> list[BoundTool]:
         (DELETE, delete, prepare_delete),
     )
     return [
-        writes.bound(idempotency, tool, effect, gate=plans.check_writes, prepare=prepare)
-        for tool, effect, prepare in made
+        reading.bound(LIST, list_views),
+        reading.bound(BOOKMARKS, partial(_bookmarks, views, services.bookmarks)),
+        *(
+            writes.bound(services, tool, effect, gate=gate, prepare=prepare, shown=_content)
+            for tool, effect, prepare in made
+        ),
     ]
+
+
+async def _bookmarks(
+    views: Views, bookmarks: Bookmarks, account: Account, values: ViewBookmarksArguments
+) -> Page:
+    view = await _found(views, account, values.slug)
+    query = ViewBookmarksQuery(values.limit, values.cursor, values.bucket)
+
+    async def read(limit: int | None) -> BookmarkList:
+        page = query if limit is None else msgspec.structs.replace(query, limit=limit)
+        return await views.bookmarks(account, view, page)
+
+    applied: Json = {
+        "view": view.slug,
+        "base_query": vocabulary.in_published_words(view.base_query),
+    }
+    if values.bucket:
+        applied["bucket"] = values.bucket
+
+    async def remark(listed: BookmarkList) -> list[str]:
+        shown = listed.total_count
+        return await _left_out(views, bookmarks, account, view, bucket=values.bucket, shown=shown)
+
+    async def explain(listed: BookmarkList) -> list[str]:
+        said = [*([listed.hint] if listed.hint else []), *await remark(listed)]
+        return said or posts.why_empty(listed, _NO_POSTS)
+
+    pages = Pages(
+        account=account,
+        zone=await bookmarks.zone(account),
+        read=read,
+        applied=applied,
+        explain=explain,
+        remark=remark,
+    )
+    return await posts.page(pages, values.response_format or "concise")
 
 
 async def _found(views: Views, account: Account, slug: str) -> View:
@@ -303,14 +299,14 @@ def _content(view: ViewResponse) -> SmartView:
     base_query = vocabulary.in_published_words(fields["base_query"])
     shown = {name: fields[name] for name in SmartView.__struct_fields__ if name in fields}
     whole = {**shown, "base_query": base_query, "triage_buckets": buckets}
-    short = response_size.shrink(whole, response_size.MAX_BYTES - response_size.OVERHEAD_BYTES)
+    short = response_size.shrink(whole, response_size.RECORDS_BYTES)
     if short is not whole:
         short = {**short, "truncated": True, "advice": response_size.TRUNCATED}
     return msgspec.convert(short, SmartView)
 
 
 def _listed(views: list[Json]) -> ViewList:
-    fitted = response_size.fit(views, response_size.MAX_BYTES - response_size.OVERHEAD_BYTES)
+    fitted = response_size.fit(views, response_size.RECORDS_BYTES)
     is_cut = not fitted.is_complete or any(v.get("truncated") for v in fitted.records)
     advice = ""
     if not views:

@@ -1,7 +1,7 @@
 """Reads the arguments of a tool call into the struct that the tool declares."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final, TypeVar
 
 from msgspec import Struct
@@ -18,7 +18,7 @@ from bowerbird.requests.schemas import Form
 from bowerbird.toolserver.tools.arguments import vocabulary
 from bowerbird.toolserver.tools.arguments.vocabulary import published
 from bowerbird.toolserver.tools.results import quoted_text, refusals
-from bowerbird.toolserver.tools.tool import Json, Tool, ToolCall
+from bowerbird.toolserver.tools.tool import BoundTool, Json, Tool, ToolCall, ToolResult
 
 T = TypeVar("T", bound=Struct)
 
@@ -39,7 +39,23 @@ _UNKNOWN: Final = re.compile(
 )
 
 
-def read(_: Tool, call: ToolCall, takes: type[T], **gates: Gate) -> T:
+def bound(
+    tool: Tool,
+    answer: Callable[[Account, Any], Awaitable[Struct]],
+    *,
+    gate: Callable[[Account], None] = lambda _: None,
+    counts: Callable[[Mapping[str, Any]], bool] = lambda _: True,
+) -> BoundTool:
+    """A tool that reads: `answer` takes the account and the arguments."""
+
+    async def run(call: ToolCall) -> ToolResult:
+        gate(call.account)
+        return ToolResult(await answer(call.account, read(call, tool.takes)))
+
+    return BoundTool(tool, run, counts)
+
+
+def read(call: ToolCall, takes: type[T], **gates: Gate) -> T:
     """The arguments of a call. The plan is checked first, by the arguments that were sent.
 
     `gates` has the plan gates that depend on the value of an argument.

@@ -1,23 +1,24 @@
 """Writes of tools. They run in transactions and store their results like REST writes."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct
 
 from bowerbird import errors
+from bowerbird.assembly import Services
 from bowerbird.errors import Code, Refusal
 from bowerbird.model.accounts import Account
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.arguments import reading
 from bowerbird.toolserver.tools.tool import BoundTool, Tool, ToolCall, ToolResult
-from bowerbird.wire.idempotency import Idempotency, Replay, Write
+from bowerbird.wire.idempotency import Replay, Write
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.writes import fingerprint
 
-T = TypeVar("T", bound=Struct)
+R = TypeVar("R")
 
 KEY: Final = "idempotency_key"
 IdempotencyKey = Annotated[
@@ -28,72 +29,61 @@ _encode: Final = msgspec.json.Encoder(order="sorted").encode
 
 
 def bound(
-    idempotency: Idempotency,
+    services: Services,
     tool: Tool,
-    effect: Callable[[Transaction, Account, Any], Awaitable[Struct]],
+    effect: Callable[..., Awaitable[R]],
     *,
     gate: Callable[[Account], None] = lambda _: None,
-    prepare: Callable[[Account, Any], Awaitable[None]] | None = None,
+    prepare: Callable[[Account, Any], Awaitable[object]] | None = None,
+    shown: Callable[[R], Struct] | None = None,
+    wakes: bool = False,
+    counts: Callable[[Mapping[str, Any]], bool] = lambda _: True,
 ) -> BoundTool:
-    """A tool that writes: `effect` and `prepare` take the account and the arguments."""
+    """A tool that writes once per key. Later calls with the key return the first result.
 
-    async def call_once(call: ToolCall) -> ToolResult:
-        account = call.account
-        return await run(
-            *(idempotency, call, tool, tool.takes),
-            lambda transaction, values: effect(transaction, account, values),
-            gate=gate,
-            prepare=None if prepare is None else lambda values: prepare(account, values),
-        )
-
-    return BoundTool(tool, call_once)
-
-
-async def run(
-    idempotency: Idempotency,
-    call: ToolCall,
-    tool: Tool,
-    takes: type[T],
-    effect: Callable[[Transaction, T], Awaitable[Struct]],
-    *,
-    gate: Callable[[Account], None] = lambda _: None,
-    prepare: Callable[[T], Awaitable[None]] | None = None,
-) -> ToolResult:
-    """Runs `effect` once per key. Later calls with the key return the first result.
-
-    `prepare` runs before the transaction, for reads that would delay other writes.
+    `effect` takes the transaction, the account and the arguments. `prepare` runs before the
+    transaction, for reads that would delay other writes, and `effect` takes its result too.
+    `shown` makes the result of the tool. `wakes`: a worker may have something to do then.
     """
-    request = _admitted(call, tool, takes, gate)
-    if prepare is not None and not isinstance(request, Refusal):
-        await prepare(request)
 
-    async def work(transaction: Transaction) -> Struct:
-        # Raised in the transaction, because a refusal is stored under the key too.
-        if isinstance(request, Refusal):
-            raise request
-        return await effect(transaction, request)
+    async def run(call: ToolCall) -> ToolResult:
+        account, request = call.account, _admitted(call, tool.takes, gate)
+        prepared: tuple[object, ...] = ()
+        if prepare is not None and not isinstance(request, Refusal):
+            prepared = (await prepare(account, request),)
 
-    key = _key(call) if KEY in tool.arguments else None
-    result = await idempotency.run(
-        Write(
-            account_id=call.account.account_id,
-            effect=work,
-            to_reply=_to_reply,
-            key=key,
-            key_name=KEY,
-            fingerprint=b"" if key is None else _fingerprint(call, tool),
-            charge=call.charge,
+        async def work(transaction: Transaction) -> Struct:
+            # Raised in the transaction, because a refusal is stored under the key too.
+            if isinstance(request, Refusal):
+                raise request
+            result: Any = await effect(transaction, account, request, *prepared)
+            return result if shown is None else shown(result)
+
+        key = _key(call) if KEY in tool.arguments else None
+        result = await services.idempotency.run(
+            Write(
+                account_id=account.account_id,
+                effect=work,
+                to_reply=_to_reply,
+                key=key,
+                key_name=KEY,
+                fingerprint=b"" if key is None else _fingerprint(call, tool),
+                charge=call.charge,
+            )
         )
-    )
-    return _replayed(result) if isinstance(result, Replay) else ToolResult(result)
+        if wakes:
+            services.wake_worker()
+        return _replayed(result) if isinstance(result, Replay) else ToolResult(result)
+
+    return BoundTool(tool, run, counts)
 
 
 def _admitted(
-    call: ToolCall, tool: Tool, takes: type[T], gate: Callable[[Account], None]
-) -> T | Refusal:
+    call: ToolCall, takes: type[Struct], gate: Callable[[Account], None]
+) -> Struct | Refusal:
     try:
         gate(call.account)
-        return reading.read(tool, call, takes)
+        return reading.read(call, takes)
     except Refusal as refused:
         return refused
 

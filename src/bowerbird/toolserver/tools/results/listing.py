@@ -13,8 +13,8 @@ from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.fields import about
 from bowerbird.toolserver.tools.results import left_out, posts
 from bowerbird.toolserver.tools.results.left_out import EmptyLists
-from bowerbird.toolserver.tools.results.posts import Pages
-from bowerbird.toolserver.tools.tool import Json, ToolCall, ToolResult
+from bowerbird.toolserver.tools.results.posts import Page, Pages
+from bowerbird.toolserver.tools.tool import Json
 
 _NEAR_ONLY: Final = (
     "No post has any of these words; these are only near in meaning, and may have nothing to do "
@@ -47,7 +47,7 @@ class Paged(Protocol):
 
 async def page(
     bookmarks: Bookmarks,
-    call: ToolCall,
+    account: Account,
     query: ListQuery,
     applied: Json,
     response_format: str | None,
@@ -55,34 +55,34 @@ async def page(
     vectors: VectorState | None = None,
     mode: str | None = None,
     remarks: Sequence[str] = (),
-) -> ToolResult:
+) -> Page:
     """`mode` is that of a search, and `remarks` are about the search itself."""
 
     async def read(limit: int | None) -> BookmarkList:
         asked = query if limit is None else msgspec.structs.replace(query, limit=limit)
-        return await bookmarks.list(call.account, asked, vectors)
+        return await bookmarks.list(account, asked, vectors)
 
     async def explain(listed: BookmarkList) -> list[str]:
-        said = await empty.advice(call.account, query, listed, mode=mode)
+        said = await empty.advice(account, query, listed, mode=mode)
         return [*dict.fromkeys([*remarks, *said])]
 
     async def remark(listed: BookmarkList) -> list[str]:
-        said = [*dict.fromkeys([*remarks, *await empty.by_meaning(call.account, listed, mode)])]
-        if mode == "hybrid" and not await _has_words(bookmarks, call.account, query, listed):
+        said = [*dict.fromkeys([*remarks, *await empty.by_meaning(account, listed, mode)])]
+        if mode == "hybrid" and not await _has_words(bookmarks, account, query, listed):
             said.append(_NEAR_ONLY)
-        return said + await left_out.of_list(bookmarks, call.account, query, listed)
+        return said + await left_out.of_list(bookmarks, account, query, listed)
 
     empty = EmptyLists(bookmarks)
 
     pages = Pages(
-        account=call.account,
-        zone=await bookmarks.zone(call.account),
+        account=account,
+        zone=await bookmarks.zone(account),
         read=read,
         applied=applied,
         explain=explain,
         remark=remark,
     )
-    return ToolResult(await posts.page(pages, response_format or "concise"))
+    return await posts.page(pages, response_format or "concise")
 
 
 async def _has_words(

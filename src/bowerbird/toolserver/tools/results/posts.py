@@ -259,9 +259,7 @@ async def page(pages: Pages, response_format: str) -> Page:
         post_ids = [one.post_id for one in _ids(b"[%b]" % listed.body)]
         bookmarks, is_truncated = None, False
     else:
-        max_bytes = (
-            response_size.MAX_BYTES - response_size.OVERHEAD_BYTES - response_size.size(filters)
-        )
+        max_bytes = response_size.RECORDS_BYTES - response_size.size(filters)
         fitted = response_size.fit(
             forms(listed.body, response_format, pages.zone, sort_by), max_bytes
         )

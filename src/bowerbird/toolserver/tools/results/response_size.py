@@ -1,15 +1,20 @@
 """Keeps results short enough for a model to read, by truncating texts and lists."""
 
-from typing import Any, Final
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from bowerbird.toolserver.tools.tool import Json
 
+Q = TypeVar("Q", bound=Struct)
+P = TypeVar("P")
+
 MAX_BYTES: Final = 25_000
 # Reserved for the fields of a result besides its records.
 OVERHEAD_BYTES: Final = 1_500
+RECORDS_BYTES: Final = MAX_BYTES - OVERHEAD_BYTES
 _FILTER_CHARS: Final = 300
 ANY_NUMBER: Final = 1_000_000
 # Tried in this order: the maximum length of a text, and the maximum number of items of a list.
@@ -83,6 +88,19 @@ def fit(records: list[Json], max_bytes: int) -> Fitted:
         kept.append(record)
         left -= needed
     return Fitted(kept, len(kept) == len(records), is_truncated=first is not records[0])
+
+
+async def fitting_page(
+    read: Callable[[Q], Awaitable[P]], asked: Q, records_of: Callable[[P], list[Json]]
+) -> tuple[P, list[Json]]:
+    """A page whose records fit. A shorter one is read, so that its cursor skips no record."""
+    page = await read(asked)
+    while size(records := records_of(page)) > RECORDS_BYTES:
+        if len(records) == 1:
+            return page, [shrink(records[0], RECORDS_BYTES)]
+        asked = msgspec.structs.replace(asked, limit=len(records) // 2)
+        page = await read(asked)
+    return page, records
 
 
 def shrink(record: Json, max_bytes: int) -> Json:
