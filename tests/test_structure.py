@@ -6,7 +6,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 MOST_LINES = 600
-MOST_TEST_LINES = 500
 # Names that say nothing, so that anything ends up behind them.
 DRAWERS = {
     *("util", "utils", "helper", "helpers", "common", "misc", "base"),
@@ -42,8 +41,7 @@ def test_files_are_short() -> None:
     too_long = {
         str(path): count
         for path in FILES
-        if path.suffix in WRITTEN_BY_HAND
-        and (count := lines(path)) > (MOST_TEST_LINES if path.parts[0] == "tests" else MOST_LINES)
+        if path.suffix in WRITTEN_BY_HAND and (count := lines(path)) > MOST_LINES
     }
 
     assert too_long == {}

@@ -1,10 +1,15 @@
-"""GET /v1/bookmarks: media type, author, tag, dates by any name, and one import."""
+"""GET /v1/bookmarks: media type, author, tag, dates by any name, one import, network, language."""
 
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
-from tests.support import make, writing
+from bowerbird.clock import system_clock
+from bowerbird.jobs.account_jobs import ReindexJobs
+from bowerbird.library.upkeep.corrections import PostLanguages
+from bowerbird.model.posts.networks import NETWORKS, bits_of, called
+from bowerbird.storage.database import Transaction
+from tests.support import make, saving, writing
 from tests.support.imports import found, run
 from tests.support.in_turn import in_turn
 from tests.support.service import Member
@@ -218,6 +223,7 @@ async def test_the_unix_epoch_is_an_ordinary_bound(alice: Member) -> None:
 
 
 DAYS = ("2024-12-30", "2024-12-31", "2025-01-01", "2025-01-02")
+
 ASKED: list[tuple[str, tuple[str, ...]]] = [
     ("before", DAYS[:1]),
     ("until", DAYS[:2]),
@@ -318,3 +324,170 @@ async def test_what_cannot_be_an_id_is_refused(alice: Member, text: str) -> None
     refused = await alice.get("/v1/bookmarks", import_run=text)
     assert writing.refused(refused) == (400, "INVALID_REQUEST")
     assert "import_run" in writing.sentence(refused)
+
+
+LINKS = [
+    "https://x.com/jack/status/20",
+    "https://example.social/@ada/1032",
+    "https://youtu.be/Bower-Bird_",
+    "https://youtu.be/Bower-Bird2",
+    "https://www.linkedin.com/feed/update/urn:li:activity:7254567890123456789",
+]
+
+
+@pytest.mark.both
+async def test_posts_are_found_and_counted_by_network(alice: Member) -> None:
+    ids = [one["post_id"] for one in await saving.results(alice, links=LINKS)]
+
+    async def found(query: str) -> set[str]:
+        body = await alice.listed(q=query)
+        return {one["post_id"] for one in body["data"]}
+
+    assert await found("site:youtube") == {ids[2], ids[3]}
+    assert await found("site:Twitter.com") == {ids[0]}
+    assert await found("-site:youtube -site:x") == {ids[1], ids[4]}
+    assert await found("site:mastodon OR site:linkedin") == {ids[1], ids[4]}
+    for network in ("youtube", "YouTube.com"):
+        body = await alice.listed(network=network)
+        assert {one["post_id"] for one in body["data"]} == {ids[2], ids[3]}
+    assert (await alice.listed(network="x"))["meta"]["total_count"] == 1
+    refused = await alice.client.get("/v1/bookmarks/count?network=myspace")
+    assert refused.status_code == 400
+    assert "network: must be one of x, mastodon" in refused.json()["error"]
+    facets = (await alice.client.get("/v1/bookmarks/facets?by=network&limit=2")).json()
+    assert facets["data"] == [
+        {"value": "youtube", "count": 2, "name": "YouTube"},
+        {"value": "linkedin", "count": 1, "name": "LinkedIn"},
+    ]
+    assert (facets["meta"]["total_count"], facets["meta"]["bookmarks"]) == (4, 5)
+
+
+@pytest.mark.both
+async def test_a_post_of_an_unknown_network_is_of_none_of_the_table(alice: Member) -> None:
+    record = {"post_id": "1" * 30, "source": "elsewhere", "tweet_details": {"text": "caps"}}
+    await saving.results(alice, posts=[record])
+
+    assert (await alice.listed(q="site:x"))["data"] == []
+    assert (await alice.listed(q="-site:x"))["meta"]["total_count"] == 1
+    facets = (await alice.client.get("/v1/bookmarks/facets?by=network")).json()
+    assert facets["data"] == []
+
+
+@pytest.mark.both
+def test_the_number_of_a_network_is_never_used_twice() -> None:
+    assert [known.number for known in NETWORKS.values()] == list(range(len(NETWORKS)))
+    assert bits_of("elsewhere") not in {bits_of(name) for name in NETWORKS}
+
+
+@pytest.mark.both
+@pytest.mark.parametrize(
+    ("text", "network"),
+    [("YouTube", "youtube"), ("www.reddit.com", "reddit"), ("bsky.app", "bluesky"), ("me", None)],
+)
+def test_a_network_has_several_names(text: str, network: str | None) -> None:
+    assert called(text) == network
+
+
+GERMAN: Final = "Die Bücher sind alt, aber das Haus ist neu."
+
+ENGLISH: Final = "The heron stood in the water and did not move."
+
+
+async def fill(member: Member) -> None:
+    stated = [("11", "de-AT"), ("12", "en"), ("13", "qme"), ("14", "no such tag")]
+    await member.save_all([make.post(post_id=one, meta={"language": tag}) for one, tag in stated])
+    # What the source says counts, not the text.
+    await member.save(post_id="15", text=ENGLISH, meta={"language": "nl"})
+    await member.save(post_id="16", text=GERMAN)
+    await member.save(post_id="17", text="", article={"title": ENGLISH})
+    await member.save(post_id="18", text="Thread 1/9")
+
+
+async def listed(member: Member, **params: str) -> set[str]:
+    return set(await member.crawl(limit="2", **params))
+
+
+@pytest.mark.both
+async def test_posts_are_found_by_their_language(alice: Member, bob: Member) -> None:
+    await fill(alice)
+    await bob.save(meta={"language": "de"})
+
+    for sort_by in ("sort_index", "posted_at", "title"):
+        assert await listed(alice, language="de", sort_by=sort_by) == {"11", "16"}
+        assert await listed(alice, language="EN-gb,nl", sort_by=sort_by) == {"12", "15", "17"}
+    assert await listed(alice, language="und") == {"13", "14", "18"}
+    assert await listed(alice, language="fr") == set()
+    assert await listed(alice, q="lang:de OR lang:nl") == {"11", "15", "16"}
+    assert await listed(alice, q="-lang:de -lang:und") == {"12", "15", "17"}
+    count = await alice.get("/v1/bookmarks/count", language="de,en")
+    assert count.json()["data"]["count"] == 4
+    facets = await alice.get("/v1/bookmarks/facets", by="language")
+    found = [(one["value"], one["count"]) for one in facets.json()["data"]]
+    assert found == [("de", 2), ("en", 2), ("nl", 1)]
+
+
+@pytest.mark.both
+async def test_a_language_that_most_posts_have_is_read_in_the_order_of_the_list(
+    alice: Member,
+) -> None:
+    posts = [make.post(post_id=str(one), text=GERMAN, posted_at=_day(one)) for one in range(1, 9)]
+    await alice.save_all([*posts, make.post(post_id="20", text=ENGLISH, posted_at=_day(5))])
+
+    for language in ("de", "de,fr"):
+        found = await alice.crawl(language=language, sort_by="posted_at", limit="1")
+        assert found == ["8", "7", "6", "5", "4", "3", "2", "1"]
+
+
+def _day(number: int) -> str:
+    return f"2026-02-{number:02}T00:00:00+00:00"
+
+
+@pytest.mark.both
+@pytest.mark.parametrize("value", ["english", "en,,d", ","])
+async def test_a_value_that_is_no_code_is_refused(alice: Member, value: str) -> None:
+    answer = await alice.get("/v1/bookmarks", language=value)
+
+    assert answer.status_code == 400
+    assert answer.json()["error"].startswith("language: must be codes such as en")
+
+
+@pytest.mark.both
+async def test_a_post_whose_language_changes_is_found_by_the_new_one(alice: Member) -> None:
+    post = await alice.save(text=ENGLISH)
+    details = {**post["tweet_details"], "text": GERMAN}
+    await alice.change(post, tweet_details=details)
+
+    assert await alice.ids(language="de") == [post["post_id"]]
+    assert await alice.ids(language="en") == []
+
+
+async def _forget(member: Member) -> None:
+    """As an earlier release stored its posts."""
+
+    async def work(transaction: Transaction) -> None:
+        values = {"account_id": member.account_id}
+        await transaction.run(
+            "UPDATE bookmark SET language = NULL WHERE account_id = :account_id", values
+        )
+
+    await member.database.write(work)
+
+
+@pytest.mark.both
+async def test_the_languages_of_stored_posts_are_found_in_the_background(
+    alice: Member, bob: Member
+) -> None:
+    await fill(alice)
+    await bob.save()
+    await _forget(alice)
+    languages = PostLanguages(alice.database)
+    assert await listed(alice, language="de") == set()
+    assert "16" in await listed(alice, q="-lang:en")
+    await ReindexJobs(alice.database, system_clock).sweep()
+    assert await languages.due_accounts(0) == [alice.account_id]
+
+    await languages.run(alice.account_id)
+
+    assert await languages.due_accounts(0) == []
+    assert await listed(alice, language="de") == {"11", "16"}
+    assert await listed(alice, language="und") == {"13", "14", "18"}

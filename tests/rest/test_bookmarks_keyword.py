@@ -1,8 +1,18 @@
-"""GET /v1/bookmarks: q, and lists ranked by it."""
+"""GET /v1/bookmarks?q=: lists ranked by words, with some of them, and with the words marked."""
 
+import html
+from typing import Any
+
+import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from tests.support import make
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.requests.bookmarks import ListQuery
+from bowerbird.search.queries.highlights import SNIPPET_CHARACTERS, highlight
+from bowerbird.search.queries.query_language import parse
+from tests.support import make, writing
 from tests.support.in_turn import in_turn
 from tests.support.service import Member
 
@@ -131,3 +141,378 @@ async def test_another_form_of_a_word_finds_a_short_post(alice: Member, text: st
 
     assert [post["post_id"] for post in found["data"]] == ["1"]
     assert "<mark>" in found["data"][0]["highlight"]["html"]
+
+
+TEXTS = {
+    "postgres": "PostgreSQL tip: partial indexes make a slow query fast",
+    "bread": "My sourdough starter doubled overnight and the loaf has a crisp crust",
+    "rocket": "The booster landed upright on the drone ship for the twentieth time",
+    "tokyo": "昨日は東京タワーへ行きました。夜景がきれいでした",
+    "garden": "Compost needs brown and green in turn, and a garden needs patience",
+}
+
+
+async def _filled(member: Member) -> dict[str, str]:
+    """Saves the posts, once per library; returns their ids by name."""
+    ids = {name: str(1 + number) for number, name in enumerate(TEXTS)}
+    posts = [make.post(post_id=ids[name], sort_index=1, text=text) for name, text in TEXTS.items()]
+    await member.save_all(posts)
+    return ids
+
+
+@in_turn(
+    ("q", "subject"),
+    [
+        ("how do partial indexes make my database query fast", "postgres"),
+        ("sourdough starter recipe", "bread"),
+        ("booster landed sideways on the drone ship", "rocket"),
+        ("昨日東京タワーで夜景を見ました", "tokyo"),
+        ("brown-green compost heap", "garden"),
+    ],
+)
+async def test_a_wrong_word_still_finds_the_post(alice: Member, q: str, subject: str) -> None:
+    ids = await _filled(alice)
+
+    listed = await alice.listed(q=q)
+
+    assert listed["data"][0]["post_id"] == ids[subject]
+    assert listed["meta"]["relaxed"] is True
+    assert listed["meta"]["hint"] == ("No post has all of these words. These have some of them.")
+    assert listed["meta"]["total_count"] == len(listed["data"])
+
+
+async def test_a_list_with_every_word_is_not_relaxed(alice: Member) -> None:
+    ids = await _filled(alice)
+
+    listed = await alice.listed(q="drone ship")
+
+    assert [post["post_id"] for post in listed["data"]] == [ids["rocket"]]
+    assert listed["meta"].keys() == {"next_cursor", "limit", "total_count", "count"}
+    assert "score" not in listed["data"][0]
+
+
+@in_turn(
+    ("q", "meant", "subject"),
+    [
+        ("sourdugh", "sourdough", "bread"),
+        ("sourdouhg loaf", "sourdough loaf", "bread"),
+        ("(Compots) garden", "(compost) garden", "garden"),
+        ("droneship booster", "drone ship booster", "rocket"),
+        ("postgersql", "postgresql", "postgres"),
+        ("slow post gresql query", "slow postgresql query", "postgres"),
+        # Neither excluded nor quoted words are corrected.
+        ('sourdugh -herrons -"compots lake"', 'sourdough -herrons -"compots lake"', "bread"),
+    ],
+)
+async def test_a_typo_finds_the_post_and_the_word_that_was_meant(
+    alice: Member, q: str, meant: str, subject: str
+) -> None:
+    ids = await _filled(alice)
+
+    listed = await alice.listed(q=q)
+
+    assert [post["post_id"] for post in listed["data"]] == [ids[subject]]
+    assert listed["meta"]["did_you_mean"] == meant
+    corrected = await alice.listed(q=meant)
+    assert [post["post_id"] for post in corrected["data"]] == [ids[subject]]
+    assert "did_you_mean" not in corrected["meta"]
+
+
+async def test_the_commonest_word_is_suggested(alice: Member) -> None:
+    await alice.save_all([make.post(text="a heron") for _ in range(3)])
+    await alice.save(text="the hebron")
+
+    meta = (await alice.listed(q="herron"))["meta"]
+    assert meta["did_you_mean"] == "heron"
+    assert meta["hint"] == 'No post has the word "herron". These have a similar one.'
+    await _filled(alice)
+    alternatives = await alice.listed(q="(sourdugh OR compots)")
+    assert alternatives["meta"]["did_you_mean"] == "(sourdough OR compost)"
+
+
+@pytest.mark.parametrize(
+    "asked", [{"q": "sourdough", "sort_by": "relevance"}, {"q": "sourdough xy"}]
+)
+async def test_a_word_that_only_a_label_has_is_known(alice: Member, asked: dict[str, str]) -> None:
+    await alice.save(text="my sourdouhg")
+    await alice.save(text="a loaf", tags=["sourdough"])
+
+    meta = (await alice.listed(**asked))["meta"]
+
+    assert "did_you_mean" not in meta
+    assert "sourdough" not in meta.get("hint", "")
+
+
+@in_turn("q", ["asdfgh qwertz", "xkcdzzz"])
+async def test_nonsense_finds_nothing_and_says_why(alice: Member, q: str) -> None:
+    await _filled(alice)
+
+    listed = await alice.listed(q=q)
+
+    assert listed["data"] == []
+    assert listed["meta"]["total_count"] == 0
+    assert "relaxed" not in listed["meta"]
+    assert f'"{q.split(maxsplit=1)[0]}"' in listed["meta"]["hint"]
+
+
+async def test_every_empty_answer_explains_itself(alice: Member) -> None:
+    assert (await alice.listed(q="heron"))["meta"]["hint"] == "The library is empty."
+    await _filled(alice)
+
+    for q, hint in (
+        ("?!", "The search has no words."),
+        ("heron", 'No post has the word "heron".'),
+        ('"fast slow"', 'No post has the phrase "fast slow".'),
+        ("fast -slow", "No post matches the whole search."),
+        ("a1 b2", 'No post has the words "a1" and "b2".'),
+        ("a1 b2 c3", 'No post has the words "a1", "b2" and "c3".'),
+        ("a1 b2 c3 d4 e5", 'No post has the words "a1", "b2", "c3" and 2 more.'),
+    ):
+        assert (await alice.listed(q=q))["meta"]["hint"].startswith(hint), q
+    filtered = await alice.listed(q="sourdough", author="nobody")
+    assert filtered["meta"]["hint"] == "No post matches the whole search with these filters."
+
+
+async def test_phrases_exclusions_and_filters_are_never_relaxed(alice: Member) -> None:
+    ids = await _filled(alice)
+
+    assert await alice.ids(q='"query slow" partial') == []
+    assert await alice.ids(q='"slow query" missing') == [ids["postgres"]]
+    assert await alice.ids(q="partial indexes missing -slow") == []
+    assert await alice.ids(q="partial indexes missing", author="nobody") == []
+
+
+async def test_a_correction_is_suggested_only_if_posts_have_all_of_its_words(alice: Member) -> None:
+    await _filled(alice)
+
+    meant = {
+        q: (await alice.listed(q=q))["meta"].get("did_you_mean")
+        for q in ("sourdouhg", "sourdouhg starter", "sourdouhg booster")
+    }
+
+    assert meant == {
+        "sourdouhg": "sourdough",
+        "sourdouhg starter": "sourdough starter",
+        # No post has both words.
+        "sourdouhg booster": None,
+    }
+
+
+async def test_alternatives_count_as_one_word(alice: Member) -> None:
+    post = await alice.save(text="heron at the weir")
+    await alice.save_all([make.post(text=f"common n{n} heron") for n in range(20)])
+
+    listed = await alice.listed(q="(heron OR stork OR crane OR egret OR ibis) weir missing")
+
+    assert listed["data"][0]["post_id"] == post["post_id"]
+    assert listed["meta"]["relaxed"] is True
+
+
+@pytest.mark.both
+async def test_any_word_finds_and_both_finds_no_less(alice: Member) -> None:
+    ids = await _filled(alice)
+    await alice.embed()
+
+    for q in ("zzzz yyyy sourdough xxxx wwww", "how do I keep some sourdough cool all week long"):
+        by_words = await alice.listed(q=q)
+        assert by_words["data"][0]["post_id"] == ids["bread"], q
+        assert by_words["meta"]["relaxed"] is True
+        found = await alice.ids(q=q, vector_search_term=q)
+        assert {post["post_id"] for post in by_words["data"]} <= set(found), q
+        # A count is of the posts that match, as a change by filter would take them.
+        count = (await alice.get("/v1/bookmarks/count", q=q)).json()["data"]["count"]
+        assert count == 0
+
+
+async def test_hidden_matches_are_better_than_relaxed_ones(alice: Member) -> None:
+    await _filled(alice)
+    await alice.save(text="partial indexes and gardens", is_read=True)
+
+    listed = await alice.listed(q="partial gardens")
+
+    assert listed["data"] == []
+    assert "1 read or archived post matches." in listed["meta"]["hint"]
+    assert "relaxed" not in listed["meta"]
+
+
+@pytest.mark.parametrize("order", [{}, {"sort_by": "relevance"}, {"sort_by": "title"}])
+async def test_pages_of_a_relaxed_list_have_each_post(alice: Member, order: dict[str, str]) -> None:
+    await alice.save_all([make.post(text="heron " * (n % 4 + 1) + f"weir n{n}") for n in range(25)])
+    await alice.save(text="nothing of it")
+    asked = {"q": "heron weir missing", **order}
+    whole = await alice.ids(**asked, limit=100)
+
+    paged = await alice.crawl(**asked, limit=4)
+
+    assert paged == whole
+    assert len(set(paged)) == 25
+
+
+async def test_a_page_of_a_relaxed_list_without_matches_is_empty(alice: Member) -> None:
+    bookmarks = Bookmarks(alice.database, clock=alice.clock)
+    posts = [make.post(text=f"heron weir n{n}") for n in range(6)]
+    await alice.save_all(posts)
+    query = ListQuery(q="heron weir missing", limit=4)
+    first = await bookmarks.list(await alice.account(), query)
+    for post in posts:
+        await alice.client.delete(f"/v1/bookmarks/{post['post_id']}")
+
+    query = msgspec.structs.replace(query, cursor=first.next_cursor)
+    rest = await bookmarks.list(await alice.account(), query, for_page=True)
+
+    assert (rest.count, rest.newer_cursor) == (0, "")
+
+
+async def test_counts_views_and_changes_are_never_relaxed(alice: Member) -> None:
+    await _filled(alice)
+    path = await writing.view(alice, base_query={"q": "sourdough missing"})
+
+    assert (await alice.get("/v1/bookmarks/count", q="sourdough missing")).json()["data"][
+        "count"
+    ] == 0
+    assert (await alice.get(f"{path}/bookmarks")).json()["data"] == []
+
+
+async def test_a_ranked_post_has_its_score(alice: Member) -> None:
+    await _filled(alice)
+
+    for asked in ({"q": "sourdough", "sort_by": "relevance"}, {"q": "sourdough missing"}):
+        (post,) = (await alice.listed(**asked))["data"]
+        assert 0 < post["score"] < 2
+
+
+async def test_a_stop_word_that_no_post_has_is_not_required(alice: Member) -> None:
+    await alice.save(text="capybara")
+
+    meta = (await alice.listed(q="the capybara"))["meta"]
+
+    assert (meta["total_count"], meta.get("hint"), meta.get("relaxed")) == (1, None, None)
+
+
+async def test_a_relaxed_list_continues_only_by_cursor(alice: Member) -> None:
+    await alice.save_all([make.post(text="a heron") for _ in range(3)])
+    parameters = {"q": "herron", "sort_by": "posted_at", "sort_cursor": "2099-01-01T00:00:00Z"}
+
+    response = await alice.client.get("/v1/bookmarks", params=parameters)
+
+    assert response.status_code == 400
+    assert "continues only by cursor" in response.json()["error"]
+
+
+@pytest.mark.parametrize("change", ["a match arrives", "a match is read"])
+async def test_a_relaxed_list_goes_on_when_a_match_arrives(alice: Member, change: str) -> None:
+    posts = [make.post(text=f"alpha beta {number}") for number in range(9)]
+    await alice.save_all(posts)
+    asked = {"q": "alpha beta gamma", "sort_by": "relevance", "limit": "3"}
+    pages = [await alice.listed(**asked)]
+    is_read = change == "a match is read"
+    await alice.save(text="alpha beta gamma", is_read=is_read)
+
+    while cursor := pages[-1]["meta"]["next_cursor"]:
+        pages.append(await alice.listed(**asked, cursor=cursor))
+
+    found = [post["post_id"] for page in pages for post in page["data"]]
+    assert {post["post_id"] for post in posts} <= set(found)
+    assert len(found) == len(set(found))
+
+
+async def test_read_posts_with_some_of_the_words_are_counted_as_hidden(alice: Member) -> None:
+    await alice.save(text="alpha beta", is_read=True)
+
+    meta = (await alice.listed(q="alpha beta gamma"))["meta"]
+
+    assert meta["hint"].startswith("1 read or archived post matches.")
+
+
+async def test_words_that_wait_to_be_counted_are_not_misspelled(alice: Member) -> None:
+    post = await alice.save(text="short")
+    await alice.save_all([make.post(text="a wombat") for _ in range(3)])
+    # More words than are counted at once.
+    long = " ".join(["combat", *(f"word{number}" for number in range(2_500))])
+    await alice.change(post, tweet_details={**post["tweet_details"], "text": long})
+
+    listed = await alice.listed(q="combat", sort_by="relevance")
+
+    assert [one["post_id"] for one in listed["data"]] == [post["post_id"]]
+    assert "did_you_mean" not in listed["meta"]
+
+
+async def highlights(member: Member, **asked: str) -> list[dict[str, Any] | None]:
+    shown = await member.listed(highlight="true", **asked)
+    return [post.get("highlight") for post in shown["data"]]
+
+
+async def test_the_match_is_marked_in_escaped_text(alice: Member) -> None:
+    await alice.save(text="A <b>Heron</b> & two herons")
+
+    assert await highlights(alice, q="heron") == [
+        {
+            "field": "text",
+            "html": "A &lt;b&gt;<mark>Heron</mark>&lt;/b&gt; &amp; two <mark>herons</mark>",
+        }
+    ]
+
+
+async def test_a_long_text_is_cut_around_the_first_match(alice: Member) -> None:
+    await alice.save(text="before " * 2_000 + "the needle " + "after " * 2_000)
+
+    (found,) = await highlights(alice, q="needle")
+
+    assert found
+    assert found["html"].startswith("…before ")
+    assert "the <mark>needle</mark> after" in found["html"]
+    assert found["html"].endswith("after…")
+    assert len(found["html"]) < SNIPPET_CHARACTERS + 20
+
+
+async def test_the_field_that_matches_most_words_is_shown(alice: Member) -> None:
+    article = {"title": "On herons", "plain_text": "Herons wait for fish."}
+    await alice.save(text="Herons, again", article=article)
+
+    assert await highlights(alice, q="herons fish") == [
+        {"field": "article.plain_text", "html": "<mark>Herons</mark> wait for <mark>fish</mark>."}
+    ]
+
+
+async def test_a_match_only_in_the_author_is_shown_there(alice: Member) -> None:
+    await alice.save(text="Nothing here", author="ada_l", name="Ada")
+
+    assert await highlights(alice, q="@ada_l") == [
+        {"field": "author_username", "html": "<mark>@ada_l</mark>"}
+    ]
+
+
+async def test_highlights_are_added_only_on_request(alice: Member) -> None:
+    await alice.save(text="A heron")
+
+    plain = await alice.listed(q="heron")
+
+    assert "highlight" not in plain["data"][0]
+    assert await alice.listed(q="heron", highlight="false") == plain
+    assert await highlights(alice) == [None]
+    assert await highlights(alice, q="-owl") == [None]
+
+
+async def test_highlights_appear_in_ranked_lists_on_every_page(alice: Member) -> None:
+    await alice.save_all([make.post(post_id=str(n), text=f"heron {n}") for n in range(1, 6)])
+
+    pages = [await alice.listed(q="heron", sort_by="relevance", highlight="true", limit=3)]
+    cursor = pages[0]["meta"]["next_cursor"]
+    pages.append(
+        await alice.listed(q="heron", sort_by="relevance", highlight="true", limit=3, cursor=cursor)
+    )
+
+    shown = [post["highlight"]["html"] for page in pages for post in page["data"]]
+    assert sorted(shown) == [f"<mark>heron</mark> {n}" for n in range(1, 6)]
+
+
+@given(st.text(max_size=400), st.text(max_size=40))
+def test_any_text_and_query_work_and_only_mark_tags_are_markup(text: str, asked: str) -> None:
+    found = highlight([("text", text)], parse(asked))
+
+    if found is None:
+        return
+    bare = found.html.replace("<mark>", "").replace("</mark>", "")
+    assert "<" not in bare
+    shown = " ".join(html.unescape(bare).strip("…").split())
+    assert shown in " ".join(text.split())

@@ -1,4 +1,4 @@
-"""vector_search_term: search by meaning, its order, paging and exclusions."""
+"""vector_search_term, alone and with q; what is said about it, and similar posts."""
 
 from typing import Any
 
@@ -303,3 +303,244 @@ async def test_new_posts_count_as_pending_until_they_have_a_vector(alice: Member
     found = await alice.listed(vector_search_term="dogs")
     assert found["data"][0]["post_id"] == new["post_id"]
     assert "vector_pending" not in found["meta"]
+
+
+async def _both(member: Member, text: str, **params: Any) -> list[dict[str, Any]]:
+    listed = await member.listed(q=text, vector_search_term=text, limit=100, **params)
+    found: list[dict[str, Any]] = listed["data"]
+    return found
+
+
+@pytest.mark.both
+async def test_an_exact_hit_among_similar_texts_is_in_the_first_ten(alice: Member) -> None:
+    posts = [
+        make.post(
+            text=f"Low-rank adaptation of language models, a paper on arXiv: 2106.{9600 + n}",
+            author=f"reader{n}",
+        )
+        for n in range(60)
+    ]
+    await alice.save_all(posts)
+    await alice.embed()
+    wanted = posts[41]
+
+    for text in ("@reader41", "reader41", "2106.9641", "arXiv 2106.9641"):
+        first_ten = [post["post_id"] for post in (await _both(alice, text))[:10]]
+        assert wanted["post_id"] in first_ten, text
+
+
+@pytest.mark.both
+async def test_posts_with_a_common_word_come_before_similar_ones_without_it(alice: Member) -> None:
+    texts = [
+        f"A walk by the river this morning, note {n}{' with zephyr' * (n % 5 > 0)}"
+        for n in range(155)
+    ]
+    await alice.save_all([make.post(text=text) for text in texts])
+    await alice.embed()
+
+    found = await _both(alice, "zephyr")
+
+    assert sum("zephyr" in text for text in texts) == 124
+    assert all("zephyr" in post["tweet_details"]["text"] for post in found[:30])
+
+
+async def test_scores_fall_from_the_first_post_to_the_last(alice: Member) -> None:
+    await alice.save_all([make.post(text=f"the cat {'purrs ' * n}") for n in range(6)])
+    await alice.embed()
+
+    for asked in ({"q": "purrs"}, {}):
+        listed = await alice.listed(vector_search_term="a purring cat", **asked)
+        scores = [post["score"] for post in listed["data"]]
+        assert scores
+        assert scores == sorted(scores, reverse=True)
+
+
+@pytest.mark.both
+async def test_a_typo_is_forgiven_and_corrected(alice: Member) -> None:
+    await alice.save_all([make.post(text="Kubernetes restarted the pod"), make.post(text="Tea")])
+    await alice.embed()
+
+    listed = await alice.listed(q="kubrenetes", vector_search_term="kubrenetes")
+
+    assert listed["data"][0]["tweet_details"]["text"].startswith("Kubernetes")
+    assert listed["meta"]["did_you_mean"] == "kubernetes"
+
+
+async def test_similar_posts_are_only_those_that_are_near(alice: Member) -> None:
+    cat = await alice.save(text="Our kitten sleeps on the radiator")
+    other = await alice.save(text="A cat that sleeps all day")
+    await alice.save(text="Bond yields fell in the third quarter")
+    await alice.embed()
+
+    answer = (await alice.get(f"/v1/bookmarks/{cat['post_id']}/similar")).json()
+
+    assert [post["post_id"] for post in answer["data"]] == [other["post_id"]]
+    assert 0 < answer["data"][0]["score"] <= 1
+    assert answer["meta"]["total_count"] == 1
+
+
+async def test_hidden_posts_with_the_words_are_counted_beside_near_ones(alice: Member) -> None:
+    await alice.save(text="A platypus swims in the creek", is_read=True)
+    await alice.save(text="An otter and a beaver swim in the river")
+    await alice.embed()
+    both = dict.fromkeys(("q", "vector_search_term"), "platypus swims in a creek")
+
+    listed = await alice.listed(**both)
+
+    assert listed["meta"]["total_count"] == 1
+    assert listed["meta"]["hint"].startswith("1 read or archived post matches.")
+
+
+QUESTION = "which herons nest beside quiet rivers"
+
+SOME_WORDS = "how does the starter of a sourdough loaf rise quickly"
+
+READY = "To search by meaning, send the question as vector_search_term."
+
+BUILDING = "Search by meaning is not ready yet: the vectors are being built."
+
+TEXT = "My sourdough starter doubled overnight and the loaf has a crisp crust"
+
+
+async def hint(member: Member, **params: str) -> str:
+    return str((await member.listed(**params))["meta"].get("hint", ""))
+
+
+async def test_a_question_is_told_about_search_by_meaning_once_it_is_ready(alice: Member) -> None:
+    await alice.save(text=TEXT)
+    before = await alice.get("/v1/bookmarks", q=QUESTION)
+    assert before.json()["meta"]["hint"].endswith(BUILDING)
+    await alice.embed()
+
+    again = await alice.client.get(
+        "/v1/bookmarks",
+        params={"q": QUESTION},
+        headers={"If-None-Match": before.headers["etag"]},
+    )
+
+    assert again.status_code == 200, "the hint has changed, although the library has not"
+    assert again.json()["meta"]["hint"].endswith(READY)
+    assert again.json()["meta"]["hint"].startswith("No post has the words")
+    assert (await alice.get("/v1/bookmarks", vector_search_term=QUESTION)).status_code == 200
+
+
+async def test_new_vectors_do_not_change_the_etag_of_a_question_by_words(alice: Member) -> None:
+    await alice.save(text=TEXT)
+    await alice.embed()
+    await alice.save(text="a heron")
+    answers = [
+        await alice.get("/v1/bookmarks", q=question)
+        for question in ("sourdough starter doubled overnight", SOME_WORDS, QUESTION)
+    ]
+
+    await alice.embed()
+
+    for answer in answers:
+        headers = {"If-None-Match": answer.headers["etag"]}
+        again = await alice.client.get(answer.request.url, headers=headers)
+        assert again.status_code == 304, answer.json()
+
+
+async def test_posts_with_some_of_the_words_are_told_it_too_once_it_is_ready(alice: Member) -> None:
+    await alice.save(text=TEXT)
+    some = "No post has all of these words. These have some of them."
+    assert await hint(alice, q=SOME_WORDS) == some
+    await alice.embed()
+
+    assert await hint(alice, q=SOME_WORDS) == f"{some} {READY}"
+
+
+async def test_other_searches_are_not_told_about_it(alice: Member, free: Member) -> None:
+    for member in (alice, free):
+        await member.save(text=TEXT)
+        await member.save(text="herons by the river", is_read=True)
+    await alice.embed()
+
+    assert READY not in await hint(alice, q="herons rivers"), "two words are no question"
+    assert await hint(alice, q="sourdough starter doubled overnight") == "", "it has been found"
+    assert READY not in await hint(alice, q="herons by the river"), "read posts have all words"
+    assert READY not in await hint(alice, q=QUESTION, vector_search_term=QUESTION)
+    assert READY not in await hint(free, q=QUESTION), "the plan does not include it"
+    assert BUILDING not in await hint(free, q=QUESTION)
+
+
+async def test_a_search_by_meaning_counts_the_posts_that_it_cannot_find_yet(alice: Member) -> None:
+    first = await alice.save(text=TEXT)
+    await alice.embed()
+    await alice.save_all([make.post(text="a heron"), make.post(text="a rocket")])
+
+    listed = await alice.listed(vector_search_term="baking bread")
+    near = (await alice.get(f"/v1/bookmarks/{first['post_id']}/similar")).json()
+
+    for answer in (listed, near):
+        assert answer["meta"]["vector_pending"] == 2
+        assert answer["meta"]["hint"].endswith(
+            "2 posts cannot be found by meaning yet: their vectors are being built."
+        )
+    await alice.embed()
+    assert "vector_pending" not in (await alice.listed(vector_search_term="bread"))["meta"]
+    assert await hint(alice, vector_search_term="baking bread") == ""
+
+
+BIRDS = "Bowerbirds collect blue things."
+
+TEXTS_SIMILAR = (BIRDS, "Crows hide shiny objects in the garden.", "The bank raised its rates.")
+
+
+async def _filled_similar(member: Member) -> list[str]:
+    posts = [make.post(text=text) for text in TEXTS_SIMILAR]
+    await member.save_all(posts)
+    await member.embed()
+    return [post["post_id"] for post in posts]
+
+
+async def _similar(member: Member, post_id: str, **params: object) -> list[str]:
+    response = await member.get(f"/v1/bookmarks/{post_id}/similar", **params)
+    assert response.status_code == 200, response.text
+    return [bookmark["post_id"] for bookmark in response.json()["data"]]
+
+
+@pytest.mark.both
+async def test_the_nearest_posts_come_first_without_the_post_itself(alice: Member) -> None:
+    birds, crows, bank = await _filled_similar(alice)
+
+    assert await _similar(alice, birds) == [crows, bank]
+    assert await _similar(alice, birds, limit=1) == [crows]
+
+
+async def test_meta_has_the_fields_of_a_list(alice: Member) -> None:
+    birds, _, _ = await _filled_similar(alice)
+
+    meta = (await alice.get(f"/v1/bookmarks/{birds}/similar", limit=1)).json()["meta"]
+
+    assert meta == {"next_cursor": None, "limit": 1, "total_count": 2, "count": 1}
+
+
+@pytest.mark.both
+async def test_read_posts_are_shown_and_archived_ones_hidden(alice: Member) -> None:
+    birds, crows, bank = await _filled_similar(alice)
+    await writing.send(alice, "PATCH", f"/v1/bookmarks/{crows}", {"is_read": True})
+    await writing.send(alice, "PATCH", f"/v1/bookmarks/{bank}", {"is_archived": True})
+
+    assert await _similar(alice, birds) == [crows]
+    assert await _similar(alice, birds, is_unread_only="true") == []
+    assert await _similar(alice, birds, hide_archived="false") == [crows, bank]
+
+
+async def test_a_post_without_a_vector_has_no_similar_posts_yet(alice: Member) -> None:
+    await _filled_similar(alice)
+    new = await alice.save(text=BIRDS)
+
+    response = await alice.get(f"/v1/bookmarks/{new['post_id']}/similar")
+
+    assert response.json()["data"] == []
+    assert response.json()["meta"]["vector_pending"] == 1
+    await alice.embed()
+    assert len(await _similar(alice, new["post_id"])) == 3
+
+
+async def test_similar_posts_need_a_paid_plan_and_vectors(alice: Member, free: Member) -> None:
+    for member in (alice, free):
+        await member.save(post_id="5")
+        response = await member.get("/v1/bookmarks/5/similar", limit=0)
+        assert writing.refused(response) == (402, "VECTOR_SEARCH_NOT_ALLOWED")

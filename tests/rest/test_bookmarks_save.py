@@ -1,20 +1,25 @@
-"""POST /v1/bookmarks: saving posts and links."""
+"""POST /v1/bookmarks: saving posts and links, also those that the library has or had."""
 
+import asyncio
 import threading
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 import pytest
 
 from bowerbird.library.imports import planning
+from bowerbird.model.accounts import Account
 from bowerbird.model.labels import NAME_RULE
+from bowerbird.sources.post_links import post_id_of
 from bowerbird.storage.bookmarks import upsert
+from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.postgres import database as postgres
 from tests.support import make, writing
 from tests.support.in_turn import in_turn
 from tests.support.saving import X_ID, X, everything, results, save, stored
 from tests.support.service import Member
 from tests.support.toolcalls import call
+from tests.support.watched_writes import WatchedWrites, interrupted
 
 pytestmark = pytest.mark.anyio
 
@@ -273,3 +278,295 @@ async def test_the_words_of_long_posts_are_found_off_the_event_loop(
 
     assert {"index_text", "occurrences"} <= threads.keys()
     assert threading.get_ident() not in set.union(*threads.values())
+
+
+async def test_saving_again_changes_nothing(alice: Member) -> None:
+    await save(alice, links=[X], labels=["x"])
+    before = (await alice.get("/v1/bookmarks")).headers["etag"]
+    alice.clock.now += writing.DAY
+
+    again = await results(alice, links=[X], labels=["X"])
+
+    assert again == [{"index": 0, "ok": True, "post_id": X_ID, "result": "unchanged"}]
+    assert (await alice.get("/v1/bookmarks")).headers["etag"] == before
+
+
+async def test_a_link_never_replaces_a_richer_post(alice: Member) -> None:
+    await alice.save(post_id=X_ID, text="The first egg", author="nestcam", tags=["old"])
+    before = await stored(alice, X_ID)
+
+    found = await results(alice, links=[X])
+    labelled = await results(alice, links=[X], labels=["new"])
+
+    assert [one["result"] for one in (*found, *labelled)] == ["unchanged", "changed"]
+    assert await stored(alice, X_ID) == {**before, "tags": ["new", "old"]}
+
+
+async def test_a_link_is_completed_by_a_richer_post_and_keeps_its_place(alice: Member) -> None:
+    await save(alice, links=[X], labels=["x"])
+    before = await stored(alice, X_ID)
+    alice.clock.now += writing.DAY
+    post = {"post_id": X_ID, "tweet_details": {"text": "The first egg", "link": X}}
+
+    found = await results(alice, posts=[post])
+
+    assert found == [{"index": 0, "ok": True, "post_id": X_ID, "result": "completed"}]
+    after = await stored(alice, X_ID)
+    assert after["tweet_details"]["text"] == "The first egg"
+    for field in ("imported_at", "bookmarked_at", "sort_index", "tags"):
+        assert after[field] == before[field]
+    assert await alice.ids(q="egg") == [X_ID]
+    assert [one["result"] for one in await results(alice, posts=[post])] == ["unchanged"]
+
+
+@pytest.mark.parametrize("sent_as", ["links", "posts"])
+async def test_a_deleted_post_comes_back_when_saved_again(alice: Member, sent_as: str) -> None:
+    saved = await alice.save(post_id=X_ID, text="The first egg", author="nestcam", tags=["x"])
+    await writing.send(alice, "DELETE", f"/v1/bookmarks/{X_ID}")
+    assert await alice.ids() == []
+
+    found = await results(alice, **{sent_as: [X if sent_as == "links" else saved]})
+
+    assert [one["result"] for one in found] == ["new"]
+    assert (await stored(alice, X_ID))["tweet_details"]["text"] == "The first egg"
+    assert await alice.ids(q="egg") == [X_ID]
+    assert await writing.recount(alice) == []
+
+
+async def test_a_post_that_comes_back_is_unread_and_at_the_top(alice: Member) -> None:
+    await alice.save(post_id=X_ID, text="egg", is_read=True, is_archived=True, sort_index=1)
+    await alice.save(post_id="2", sort_index=2)
+    await writing.send(alice, "DELETE", f"/v1/bookmarks/{X_ID}")
+
+    await save(alice, links=[X], labels=["again"])
+
+    assert await alice.ids() == [X_ID, "2"]
+    assert (await stored(alice, X_ID))["tags"] == ["again"]
+
+
+async def test_the_content_of_another_accounts_deleted_post_is_not_used(
+    alice: Member, bob: Member
+) -> None:
+    await bob.save(post_id=X_ID, text="geheim")
+    await writing.send(bob, "DELETE", f"/v1/bookmarks/{X_ID}")
+
+    await save(alice, links=[X])
+
+    assert (await stored(alice, X_ID))["tweet_details"]["text"] == ""
+
+
+async def test_labels_are_added_to_those_that_a_post_has(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["old"])
+    unset = {k: v for k, v in make.post(post_id="1").items() if k != "tags"}
+
+    await save(alice, posts=[unset, make.post(post_id="2", tags=["own"])], labels=["Same", "same"])
+
+    assert (await stored(alice, "1"))["tags"] == ["old", "Same"]
+    assert (await stored(alice, "2"))["tags"] == ["own", "Same"]
+    assert await writing.recount(alice) == []
+
+
+async def test_a_post_that_occurs_twice_is_saved_once_with_the_richer_item(alice: Member) -> None:
+    post = {"post_id": X_ID, "tweet_details": {"text": "The first egg"}}
+
+    response = await save(alice, posts=[post], links=[X, f"{X}/photo/1"])
+
+    assert response.json()["meta"]["message"] == "1 post saved, 2 known already."
+    found = response.json()["data"]["results"]
+    assert [(one["post_id"], one["result"]) for one in found] == [(X_ID, "new")] * 3
+    assert (await stored(alice, X_ID))["tweet_details"]["text"] == "The first egg"
+    assert (await alice.get("/v1/bookmarks/count")).json()["data"]["total"] == 1
+
+
+DID = "at://did:plc:bower/app.bsky.feed.post/3kuuwbqm2ak2p"
+
+BY_DID = "https://bsky.app/profile/did:plc:bower/post/3kuuwbqm2ak2p"
+
+BY_NAME = "https://bsky.app/profile/Ada.example/post/3kuuwbqm2ak2p"
+
+
+@pytest.mark.both
+@pytest.mark.parametrize(
+    ("source_id", "address"),
+    [(DID, BY_NAME), (DID.replace("did:plc:bower", "ada.example"), BY_DID)],
+)
+async def test_a_post_of_bluesky_is_one_by_name_and_by_id_of_its_author(
+    alice: Member, bob: Member, source_id: str, address: str
+) -> None:
+    known = {
+        "post_id": post_id_of("bluesky", source_id),
+        "source": "bluesky",
+        "source_id": source_id,
+        "author_id": "did:plc:bower",
+        "author_username": "ada.example",
+        "tweet_details": {"text": "caps"},
+        "tags": ["kept"],
+    }
+    other = {**known, "post_id": "7" * 30, "source_id": f"{source_id[:-1]}q"}
+    await save(alice, posts=[known, other])
+
+    [found] = await results(alice, links=[address], labels=["new"])
+    [theirs] = await results(bob, links=[address])
+
+    assert found["post_id"] == known["post_id"] != theirs["post_id"]
+    post = await stored(alice, found["post_id"])
+    assert (post["tweet_details"]["text"], post["tags"]) == ("caps", ["kept", "new"])
+    assert post["source_id"] == source_id
+    assert (await alice.get("/v1/bookmarks/count")).json()["data"]["total"] == 2
+
+
+async def test_many_links_to_bluesky_read_the_posts_of_their_day_once(
+    alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await results(alice, links=[BY_DID[:-1] + last for last in "abc"])
+    read: list[int] = []
+    each = BookmarkStore.each
+
+    async def counted(
+        store: BookmarkStore, account: Account, numbers: Sequence[int]
+    ) -> dict[int, bytes]:
+        read.extend(numbers)
+        return await each(store, account, numbers)
+
+    monkeypatch.setattr(BookmarkStore, "each", counted)
+    await results(alice, links=[BY_NAME[:-1] + last for last in "defgh"])
+
+    assert len(read) == 3
+
+
+async def test_a_label_beyond_the_limit_of_a_post_is_left_out_and_reported(alice: Member) -> None:
+    await alice.save(post_id=X_ID, tags=[f"l{n}" for n in range(100)])
+
+    response = await save(alice, links=[X], labels=["one more"])
+
+    assert response.status_code == 200
+    found = response.json()["data"]["results"]
+    assert found[0]["labels_left_out"] == ["one more"]
+    assert response.json()["meta"]["message"].endswith("Some labels were left out.")
+    assert len((await stored(alice, X_ID))["tags"]) == 100
+
+
+async def test_a_request_that_was_interrupted_can_be_repeated_with_its_key(alice: Member) -> None:
+    posts = [make.post(tags=[f"l{n}" for n in range(100)]) for _ in range(25)]
+    watched = WatchedWrites(alice.database)
+    await interrupted(watched, 1, save(alice, key="k", posts=posts))
+    assert (await alice.get("/v1/bookmarks/count")).json()["data"]["total"] == 7
+
+    response = await save(alice, key="k", posts=posts)
+
+    assert response.status_code == 200
+    assert "Idempotency-Replayed" not in response.headers
+    assert response.json()["meta"]["message"] == "18 posts saved, 7 known already."
+    assert await writing.recount(alice) == []
+
+
+async def test_concurrent_requests_for_the_same_post_create_it_once(alice: Member) -> None:
+    answers = await asyncio.gather(*(save(alice, links=[X], labels=[f"l{n}"]) for n in range(5)))
+
+    found = [answer.json()["data"]["results"][0]["result"] for answer in answers]
+    assert sorted(found) == ["changed"] * 4 + ["new"]
+    assert (await stored(alice, X_ID))["tags"] == ["l0", "l1", "l2", "l3", "l4"]
+    assert (await alice.get("/v1/bookmarks/count")).json()["data"]["total"] == 1
+    assert await writing.recount(alice) == []
+
+
+IMAGE = {"type": "image", "url": "https://pbs.twimg.com/a.jpg"}
+
+ARTICLE = {"id": "9", "title": "On nests", "plain_text": "The whole article."}
+
+
+async def test_a_part_of_a_post_keeps_the_rest(alice: Member) -> None:
+    meta = {"tweet_reply_to_tweet_id": "7"}
+    counts = {"reply_count": 3, "favorite_count": 5}
+    await alice.save(
+        post_id="1",
+        text="before",
+        author="ada",
+        article=ARTICLE,
+        attachments=[IMAGE],
+        meta=meta,
+        metrics=counts,
+        tags=["old"],
+    )
+    before = await stored(alice, "1")
+    new_counts = {"non_real_time_engagement_metrics": {"favorite_count": 6}}
+    part = {"post_id": "1", "tweet_details": {"text": "Long", "meta": new_counts}}
+
+    found = await results(alice, posts=[part])
+
+    after = await stored(alice, "1")
+    assert [one["result"] for one in found] == ["changed"]
+    assert after["tweet_details"].pop("text") == "Long"
+    assert before["tweet_details"].pop("text") == "before"
+    before["tweet_details"]["meta"]["non_real_time_engagement_metrics"]["favorite_count"] = 6
+    assert after == before
+    assert await alice.ids(q="ada") == ["1"]
+    assert [one["result"] for one in await results(alice, posts=[part])] == ["unchanged"]
+    assert await writing.recount(alice) == []
+
+
+async def test_the_flags_and_labels_of_a_post_can_be_set_without_its_text(alice: Member) -> None:
+    await alice.save(post_id="1", text="words", tags=["old"])
+    before = await stored(alice, "1")
+    part = {"post_id": "1", "tweet_details": {}, "is_read": True, "tags": None}
+
+    found = await results(alice, posts=[part])
+
+    assert [one["result"] for one in found] == ["changed"]
+    assert await stored(alice, "1") == {**before, "is_read": True, "tags": None}
+
+
+LONG_FORM: Final = {"title": "How bowers are built", "plain_text": "Twigs first."}
+
+QUOTED: Final = {"post_id": "77", "text": "My article", "article": LONG_FORM}
+
+
+async def _details(member: Member, post_id: str) -> dict[str, Any]:
+    answer = (await member.get(f"/v1/bookmarks/{post_id}")).json()
+    found: dict[str, Any] = answer["data"]["tweet_details"]
+    return found
+
+
+@pytest.mark.both
+async def test_a_saved_post_that_quotes_an_article_has_it(alice: Member) -> None:
+    post = {"post_id": "5", "tweet_details": {"text": "Read this", "quoted_tweet": QUOTED}}
+    saved = await alice.client.post("/v1/bookmarks", json={"posts": [post]})
+    assert saved.status_code == 200
+
+    details = await _details(alice, "5")
+    assert details["article"] == LONG_FORM
+    assert details["quoted_tweet"] == QUOTED
+    assert await alice.ids(media_type="article") == ["5"]
+    assert await alice.ids(media_type="text") == []
+
+
+async def test_an_imported_post_that_quotes_an_article_has_it_and_gives_it_back(
+    alice: Member, bob: Member
+) -> None:
+    await alice.save_all([make.post(post_id="5", quoted=QUOTED)])
+    exported = (await alice.listed())["data"]
+
+    assert exported[0]["tweet_details"]["article"] == LONG_FORM
+    await bob.save_all(exported)
+    assert (await bob.listed())["data"] == exported
+    assert (await alice.save_all(exported)).unchanged == 1
+
+
+async def test_a_quote_that_comes_later_brings_its_article(alice: Member) -> None:
+    post = {"post_id": "5", "tweet_details": {"text": "Read this"}}
+    for details in (post["tweet_details"], {"text": "Read this", "quoted_tweet": QUOTED}):
+        body = {"posts": [{**post, "tweet_details": details}]}
+        assert (await alice.client.post("/v1/bookmarks", json=body)).status_code == 200
+
+    assert (await _details(alice, "5"))["article"] == LONG_FORM
+    assert await alice.ids(media_type="article") == ["5"]
+
+
+async def test_a_post_keeps_its_own_article(alice: Member) -> None:
+    own = {"title": "Another"}
+    await alice.save_all([make.post(post_id="5", article=own, quoted=QUOTED)])
+    for n, quoted in enumerate(({"post_id": "7", "article": None}, {"post_id": "7"}, None)):
+        await alice.save_all([make.post(post_id=f"{n + 6}", quoted=quoted)])
+        assert (await _details(alice, f"{n + 6}"))["article"] is None
+
+    assert (await _details(alice, "5"))["article"] == own

@@ -1,14 +1,30 @@
-"""q finds posts by addresses, titles, parts of compounds and hashtags, and abbreviations."""
+"""What q finds: addresses, parts, other forms, any text; and answers while no model can be used."""
 
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from bowerbird import app
+from bowerbird.app import App
+from bowerbird.library.vectors.builds import VectorBuilds
+from bowerbird.library.vectors.sweeps import embedding_text
+from bowerbird.model.posts.bookmarks import Post
+from bowerbird.model.posts.media import attached_texts
+from bowerbird.settings import Settings
+from tests.search.test_index_tokens import LONG_WORDS
 from tests.support import make
+from tests.support.embedding_service import EmbeddingService, embedding_service
 from tests.support.in_turn import in_turn
-from tests.support.service import Member
+from tests.support.models import ignore
+from tests.support.service import Member, Service
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
+
 
 LINKS = {
     "video": "https://www.youtube.com/watch?v=dQw4w9WgXcQ&utm_source=x&feature=share",
@@ -57,12 +73,14 @@ TYPED = [
 ]
 
 
+@pytest.mark.both
 async def test_an_address_finds_the_post_that_links_to_it(alice: Member) -> None:
     ids = await saved_links(alice)
 
     assert {q: await alice.ids(q=q) for q, _ in TYPED} == {q: [ids[name]] for q, name in TYPED}
 
 
+@pytest.mark.both
 async def test_another_address_of_a_site_finds_nothing(alice: Member) -> None:
     await saved_links(alice)
 
@@ -74,6 +92,7 @@ async def test_another_address_of_a_site_finds_nothing(alice: Member) -> None:
         assert (await alice.listed(q=q))["data"] == [], q
 
 
+@pytest.mark.both
 async def test_the_address_of_a_post_finds_the_post_itself(alice: Member) -> None:
     record = await alice.save(text="a nest", author="ada")
     await alice.save(text="another nest")
@@ -85,6 +104,7 @@ async def test_the_address_of_a_post_finds_the_post_itself(alice: Member) -> Non
         assert await alice.ids(q=f"nest -{q}") != [post_id], q
 
 
+@pytest.mark.both
 async def test_a_pasted_address_finds_only_its_post_by_words_and_meaning(alice: Member) -> None:
     ids = await saved_links(alice)
     await alice.embed()
@@ -93,6 +113,7 @@ async def test_a_pasted_address_finds_only_its_post_by_words_and_meaning(alice: 
         assert await alice.ids(q=q, vector_search_term=q) == [ids[name]], q
 
 
+@pytest.mark.both
 async def test_titles_are_found_by_their_words(alice: Member) -> None:
     card = link("https://a.example/1", title="How bower birds build", description="blue nests")
     by_card = await alice.save(text="look", attachments=[card])
@@ -105,6 +126,7 @@ async def test_titles_are_found_by_their_words(alice: Member) -> None:
     assert await alice.ids(q='title:"birds bower"') == []
 
 
+@pytest.mark.both
 @in_turn(
     ("text", "q"),
     [
@@ -139,6 +161,7 @@ async def test_a_part_or_another_form_finds_a_post(alice: Member, text: str, q: 
     assert await alice.ids(q=q, sort_by="relevance") == ["1"], q
 
 
+@pytest.mark.both
 async def test_a_part_of_a_compound_ranks_below_the_word(alice: Member) -> None:
     texts = (
         "Die Versicherung zahlt nicht, und das ist gut.",
@@ -150,6 +173,7 @@ async def test_a_part_of_a_compound_ranks_below_the_word(alice: Member) -> None:
     assert await alice.ids(q='"versicherung"') == [word]
 
 
+@pytest.mark.both
 async def test_stop_words_are_not_required_beside_other_words(alice: Member) -> None:
     ids = [(await alice.save(text=text))["post_id"] for text in ("nests blue", "blue nests of it")]
 
@@ -159,6 +183,7 @@ async def test_stop_words_are_not_required_beside_other_words(alice: Member) -> 
     assert await alice.ids(q='nests "of it"') == [ids[1]]
 
 
+@pytest.mark.both
 async def test_a_version_finds_itself_first(alice: Member) -> None:
     record = await alice.save(text="Released 2.0.0-rc.1 today")
     await alice.save(text="Released 1.0.0-rc.2 today, with 0 changes")
@@ -168,6 +193,7 @@ async def test_a_version_finds_itself_first(alice: Member) -> None:
     assert (await alice.ids(q="2.0.0-rc.1", sort_by="relevance"))[0] == record["post_id"]
 
 
+@pytest.mark.both
 async def test_copies_appear_once_in_ranked_lists(alice: Member) -> None:
     text = "Bower birds collect blue things for their nests"
     copies = [(await alice.save(text=text))["post_id"] for _ in range(3)]
@@ -183,6 +209,7 @@ async def test_copies_appear_once_in_ranked_lists(alice: Member) -> None:
     assert set(await alice.ids(q="blue")) == {*copies, other, linked}
 
 
+@pytest.mark.both
 async def test_newer_posts_come_first_among_equal_scores(alice: Member) -> None:
     posts = [
         make.post(text=f"blue nest {name}", sort_index=100 - n) for n, name in enumerate("abc")
@@ -192,3 +219,215 @@ async def test_newer_posts_come_first_among_equal_scores(alice: Member) -> None:
     found = await alice.ids(q="blue nest", sort_by="relevance")
 
     assert found == [post["post_id"] for post in posts]
+
+
+LINK = {
+    "type": "link",
+    "url": "https://www.example.org/a",
+    "title": "Bowers of the satin bird",
+    "description": "A field guide to ultramarine",
+    "domain": "ornithology.example",
+}
+
+PICTURE = {"type": "image", "url": "https://img.example/1.jpg", "alt_text": "Heron on a jetty"}
+
+POLL = {"type": "poll", "choices": ["Magpies", {"label": "Jackdaws", "votes": 3}]}
+
+POST = make.post(
+    text="Look",
+    attachments=[LINK, PICTURE, POLL, {"type": "link", "url": "https://www.corvids.example/x"}],
+    article={"title": "Essay", "preview_text": "Feathers at dawn"},
+    quoted={
+        "text": "Quoted",
+        "author_username": "quill_pen",
+        "author_details": {"name": "Quilla"},
+        "attachments": [{"type": "image", "url": "u", "alt_text": "Kingfisher"}],
+    },
+)
+
+
+@pytest.mark.both
+@in_turn(
+    ("q", "field"),
+    [
+        ("satin", "attachments.title"),
+        ("ultramarine", "attachments.description"),
+        ("ornithology.example", "attachments.domain"),
+        ("corvids", "attachments.domain"),
+        ("jetty", "attachments.alt_text"),
+        ("magpies", "attachments.choices"),
+        ("jackdaws", "attachments.choices"),
+        ("kingfisher", "quoted_tweet.attachments.alt_text"),
+        ("feathers", "article.preview_text"),
+        ("quill_pen", "quoted_tweet.author_username"),
+        ("quilla", "quoted_tweet.author_details.name"),
+    ],
+)
+async def test_a_word_anywhere_in_a_post_finds_it(alice: Member, q: str, field: str) -> None:
+    await alice.save_all([POST, make.post(post_id="5", text="Another post")])
+
+    found = await alice.listed(q=q, highlight="true")
+
+    assert [post["post_id"] for post in found["data"]] == [POST["post_id"]]
+    assert found["data"][0]["highlight"]["field"] == field
+
+
+@pytest.mark.both
+@in_turn("word", LONG_WORDS)
+async def test_a_word_of_thousands_of_letters_is_found(alice: Member, word: str) -> None:
+    await alice.save(post_id="1", text=f"Look {word}")
+
+    assert len((await alice.listed(q=f"look {word}"))["data"]) == 1
+
+
+@pytest.mark.both
+def test_the_embedded_text_has_the_texts_of_attachments() -> None:
+    text = embedding_text(msgspec.convert(POST, Post))
+
+    parts = ("satin", "ultramarine", "Heron on a jetty", "Magpies", "Jackdaws", "Kingfisher")
+    assert [part for part in parts if part not in text] == []
+
+
+_JSON: Any = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["type", "url", "title", "alt_text", "choices", "domain", "label"]),
+            inner,
+        )
+    ),
+)
+
+
+@pytest.mark.both
+@given(_JSON)
+def test_attachments_may_have_any_fields(attachments: Any) -> None:
+    assert all(name and text for name, text in attached_texts(attachments))
+
+
+@pytest.fixture
+def service() -> Iterator[EmbeddingService]:
+    with embedding_service() as running:
+        yield running
+
+
+@pytest.fixture
+async def remote(
+    cast: Service, service: EmbeddingService, tmp_path: Path
+) -> AsyncIterator[tuple[App, Member]]:
+    """An instance that uses the embedding service, and alice as its client."""
+    settings = Settings(
+        data_dir=tmp_path,
+        embedding_url=service.url,
+        embedding_key=service.key,
+        embedding_model="tiny",
+    )
+    built = app.build(settings, cast.database, cast.clock)
+    alice = cast.alice.on(built)
+    yield built, alice
+    await alice.client.aclose()
+    await built.models.close()
+
+
+async def _embed(built: App, member: Member) -> None:
+    builds = VectorBuilds(member.database, built.models, member.clock)
+    await builds.build(member.account_id, ignore)
+
+
+async def _vectors(member: Member) -> dict[str, Any]:
+    shown: dict[str, Any] = (await member.get("/v1/account")).json()["data"]["vector_store"]
+    return shown
+
+
+async def test_an_embedding_service_replaces_the_local_model(
+    remote: tuple[App, Member], service: EmbeddingService
+) -> None:
+    built, alice = remote
+    red = await alice.save(text="red bird", author="", name="")
+    await alice.save(text="green frog", author="", name="")
+    await _embed(built, alice)
+
+    assert (await alice.ids(vector_search_term="red"))[0] == red["post_id"]
+    assert (await _vectors(alice))["model"] == "tiny"
+    assert service.asked
+
+
+async def test_search_by_meaning_returns_503_while_the_service_is_down_and_the_rest_works(
+    remote: tuple[App, Member], service: EmbeddingService
+) -> None:
+    built, alice = remote
+    await alice.save(text="red bird")
+    await _embed(built, alice)
+    known = await alice.ids(vector_search_term="bird")
+    service.key = "changed"
+
+    response = await alice.get("/v1/bookmarks", vector_search_term="red")
+
+    assert response.status_code == 503
+    assert response.json()["code"] == "SERVICE_UNAVAILABLE"
+    assert "the embedding service is not usable" in response.json()["error"]
+    assert response.headers["retry-after"] == "30"
+    assert (await _vectors(alice))["state"] == "unavailable"
+    assert "embedding service" in (await _vectors(alice))["problem"]
+    # Requests that need no new embedding still work.
+    assert await alice.ids(vector_search_term="bird") == known
+    count = await alice.get("/v1/bookmarks/count", vector_search_term="bird")
+    assert count.json()["data"]["count"] == len(known)
+    assert (await alice.get("/v1/bookmarks/count", vector_search_term="x")).status_code == 503
+    assert len(await alice.ids(q="bird")) == 1
+    service.key = "sesame"
+    assert len(await alice.ids(vector_search_term="red")) == 1
+    assert (await _vectors(alice))["state"] == "ready"
+
+
+async def test_a_search_the_service_rejects_returns_503_and_does_not_affect_others(
+    remote: tuple[App, Member], service: EmbeddingService
+) -> None:
+    built, alice = remote
+    await alice.save(text="red bird")
+    await _embed(built, alice)
+    service.refused = "poison"
+
+    response = await alice.get("/v1/bookmarks", vector_search_term="poison")
+
+    assert response.status_code == 503
+    assert "it rejected this text" in response.json()["error"]
+    assert (await _vectors(alice))["state"] == "ready"
+
+
+async def test_a_change_in_the_vector_length_of_the_service_is_reported(
+    remote: tuple[App, Member], service: EmbeddingService
+) -> None:
+    built, alice = remote
+    await alice.save(text="red bird")
+    await _embed(built, alice)
+    original = service.answer
+
+    def shorter(body: dict[str, Any], authorization: str | None) -> tuple[int, bytes]:
+        status, raw = original(body, authorization)
+        return status, raw.replace(b"[0.01, ", b"[")
+
+    service.answer = shorter  # type: ignore[method-assign] # simulates a different model
+
+    response = await alice.get("/v1/bookmarks", vector_search_term="zebra")
+
+    assert response.status_code == 503
+    assert "vectors of 23 numbers, but 24 are stored." in response.json()["error"]
+
+
+async def test_a_build_without_a_model_says_why_it_is_stuck(cast: Service, tmp_path: Path) -> None:
+    settings = Settings(data_dir=tmp_path, model_dir=str(tmp_path / "none"))
+    alice = cast.alice.on(app.build(settings, cast.database, cast.clock))
+    await alice.save(text="red bird")
+
+    response = await alice.get("/v1/bookmarks", vector_search_term="red")
+
+    assert response.status_code == 402
+    assert "0 of 1 posts (the embedding model is not installed" in response.json()["error"]
+    assert (await _vectors(alice))["state"] == "unavailable"
+    await cast.alice.embed()
+    built = await alice.get("/v1/bookmarks", vector_search_term="red")
+    assert built.status_code == 503
+    assert "bowerbird model" in built.json()["error"]
+    await alice.client.aclose()

@@ -1,24 +1,42 @@
-"""Behaviour shared by all /v1 endpoints: order of checks, headers, ETags, encodings, log."""
+"""Behaviour shared by all /v1 endpoints: checks, headers, ETags, log, clients that leave."""
 
+import asyncio
 import itertools
 import json
 import re
+import threading
+from collections.abc import MutableMapping
+from pathlib import Path
 from typing import Any
 
+import asyncpg
 import httpx
 import pytest
 import structlog
+from msgspec import Struct
+from starlette.types import Message
 
+from bowerbird.openapi.operations import OPERATIONS
+from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.storage.accounts.credentials import KeyStore
 from bowerbird.storage.database import Database, Transaction
-from tests.support import make
+from bowerbird.storage.postgres.database import Limits, PostgresDatabase, open_pool
+from bowerbird.storage.sqlite.database import SqliteDatabase
+from bowerbird.wire import query_strings
+from bowerbird.wire.responses.envelope import QueryMeta
+from tests.support import databases, make, service
+from tests.support.imports import found, run
 from tests.support.offenders import Offenders
+from tests.support.postgres import ThrowawayPostgres
 from tests.support.published import of_accounts
 from tests.support.service import Member, Service
+from tests.support.waiting import PATIENCE_S, until
 
 pytestmark = pytest.mark.anyio
 
+
 PATHS = ("/v1/bookmarks", "/v1/bookmarks/count", "/v1/bookmarks/42")
+
 ALLOWED = {
     "/v1/bookmarks": "GET, HEAD, POST, OPTIONS",
     "/v1/bookmarks/count": "GET, HEAD, OPTIONS",
@@ -330,3 +348,199 @@ async def test_a_refused_key_is_not_logged(cast: Service, logged: list[dict[str,
 def _rendered(line: dict[str, Any]) -> str:
     """Renders a log line as the server does, with the traceback."""
     return repr(structlog.processors.format_exc_info(None, "info", dict(line)))
+
+
+QUERIES = (
+    *("/v1/bookmarks", "/v1/bookmarks/count", "/v1/bookmarks/facets", "/v1/labels", "/v1/digests"),
+    *("/v1/imports", "/v1/views", "/v1/views/all", "/v1/account", "/v1/bookmarks/7"),
+    *("/v1/digests/preferences", "/v1/sandbox/bookmarks", "/v1/sandbox/labels"),
+    *("/v1/sandbox/views", "/v1/sandbox/views/{slug}", "/v1/sandbox/bookmarks/{post_id}"),
+)
+
+
+async def test_an_answer_names_the_parameters_without_effect(alice: Member) -> None:
+    await alice.save(post_id="7")
+    assert (await alice.client.post("/v1/views", json={"name": "All"})).status_code == 201
+    for path in QUERIES:
+        place = path
+        if "{" in path:
+            listed = (await alice.get(path.rpartition("/")[0])).json()
+            place = path.format(**listed["data"][0])
+        known = {"by": "label"} if path.endswith("facets") else {}
+        plain = (await alice.get(place, **known)).json()
+
+        response = await alice.get(place, edited_since="2026-01-01", Limit="1", **known)
+
+        assert response.status_code == 200
+        answer = response.json()
+        assert answer["meta"].pop("ignored_parameters") == ["edited_since", "Limit"], path
+        assert "ignored_parameters" not in plain["meta"]
+        assert answer == plain
+
+
+async def test_views_and_similar_posts_name_them_too(alice: Member) -> None:
+    post = await alice.save()
+    await alice.embed()
+    assert (await alice.client.post("/v1/views", json={"name": "All"})).status_code == 201
+
+    for path in ("/v1/views/all/bookmarks", f"/v1/bookmarks/{post['post_id']}/similar"):
+        meta = (await alice.get(path, author="ada", nothing="")).json()["meta"]
+        assert meta["ignored_parameters"] == ["author", "nothing"]
+
+
+async def test_every_page_of_a_list_names_them(alice: Member) -> None:
+    """The later pages of a plain list are read a faster way."""
+    for _ in range(3):
+        await alice.save()
+    cursor = ""
+    for _ in range(3):
+        meta = (await alice.listed(limit=1, cursor=cursor, seed="7"))["meta"]
+        assert meta["ignored_parameters"] == ["seed"]
+        cursor = meta["next_cursor"]
+    assert "ignored_parameters" not in (await alice.listed(limit=1))["meta"]
+
+
+@pytest.mark.parametrize("path", ["/v1/bookmarks", "/v1/bookmarks/7", "/v1/views"])
+async def test_values_of_such_parameters_do_not_change_the_answer(alice: Member, path: str) -> None:
+    await alice.save(post_id="7")
+    tags = {(await alice.get(path, _=str(n))).headers["etag"] for n in range(3)}
+    plain = (await alice.get(path)).headers["etag"]
+
+    # One entry of the cache, whatever their values are.
+    assert len(tags) == 1
+    assert plain not in tags
+
+
+async def test_an_answer_to_a_job_names_them_too(alice: Member) -> None:
+    await alice.save()
+    change = {"action": "archive", "filters": {}}
+    changed = (await alice.client.post("/v1/bookmarks/changes", json=change)).json()["data"]
+    exported = await alice.client.post("/v1/exports/csv")
+    run_id = await run(alice, found(post_id="1"))
+    sandboxed = await alice.client.post("/v1/sandbox/exports/csv")
+
+    for path in (
+        f"/v1/bookmarks/changes/{changed['change_id']}",
+        exported.headers["location"],
+        f"/v1/imports/{run_id}",
+        sandboxed.headers["location"],
+    ):
+        assert "ignored_parameters" not in (await alice.get(path)).json()["meta"]
+        meta = (await alice.get(path, seed="7")).json()["meta"]
+        assert meta["ignored_parameters"] == ["seed"], path
+
+
+def test_every_read_but_a_file_names_them() -> None:
+    reads = [one for one in OPERATIONS if one.method == "GET" and not one.is_file]
+    assert [one.path for one in reads if not issubclass(one.meta or Struct, QueryMeta)] == []
+
+
+def test_names_are_bounded_and_what_is_read_stays_as_it_was_sent() -> None:
+    for sent, kept, ignored in (
+        (b"", b"", ()),
+        (b"limit=5&cursor=a%2Bb", b"limit=5&cursor=a%2Bb", ()),
+        (b"x=1&limit=5&x=2&y", b"limit=5", ("x", "y")),
+        # A known name may be percent-encoded; an empty one is no name.
+        (b"l%69mit=5&=3&&z=", b"l%69mit=5", ("z",)),
+        (b"%ff=1&a%00=2&" + b"n" * 500, b"", ("\ufffd", "a\x00", "n" * 64)),
+    ):
+        assert query_strings.split(sent, ListQuery) == (kept, ignored)
+    many = b"&".join(b"p%d=1" % n for n in range(1_000))
+    assert query_strings.split(many, ListQuery)[1] == tuple(f"p{n}" for n in range(20))
+
+
+ENDLESS = """
+CREATE TEMP VIEW bookmark_label AS
+WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
+SELECT {account_id} AS account_id, 1 AS label_id, i AS number FROM n
+"""
+
+
+class Client:
+    """A client that sends a read and disconnects when a test says so."""
+
+    def __init__(self, cast: Service, member: Member, path: str, query: bytes = b"") -> None:
+        self.sent: list[Message] = []
+        self._received = [{"type": "http.request", "body": b"", "more_body": False}]
+        self._leaving = asyncio.Event()
+        scope = {
+            "type": "http",
+            "method": "GET",
+            "path": path,
+            "query_string": query,
+            "headers": [(b"authorization", f"Bearer {member.key}".encode())],
+        }
+        self.request = asyncio.ensure_future(cast.app.asgi(scope, self._receive, self._send))
+
+    async def leave(self) -> None:
+        self._leaving.set()
+        async with asyncio.timeout(PATIENCE_S):
+            await self.request
+
+    async def _receive(self) -> Message:
+        if self._received:
+            return self._received.pop(0)
+        await self._leaving.wait()
+        return {"type": "http.disconnect"}
+
+    async def _send(self, message: Message) -> None:
+        self.sent.append(message)
+
+
+async def test_a_read_on_sqlite_ends_when_its_client_disconnects(
+    sqlite: SqliteDatabase, tmp_path: Path, logged: list[MutableMapping[str, Any]]
+) -> None:
+    cast = await service.build(sqlite, data_dir=tmp_path)
+    await cast.alice.save(tags=["x"])
+    started = threading.Semaphore(0)
+
+    def record(*_: Any) -> bool:
+        started.release()
+        return True
+
+    for connection in sqlite._slow_readers.connections:  # noqa: SLF001 - a read that never ends
+        connection.execute(ENDLESS.format(account_id=cast.alice.account_id))
+        connection.set_exec_trace(record)
+    # As many as one account may run, and two that wait.
+    clients = [Client(cast, cast.alice, "/v1/bookmarks/count", b"tag=x") for _ in range(4)]
+    assert await asyncio.to_thread(started.acquire, timeout=PATIENCE_S)
+
+    for client in clients:
+        await client.leave()
+
+    assert [client.sent for client in clients] == [[]] * 4
+    lines = [line for line in logged if line["event"] == "request"]
+    assert [line["status"] for line in lines] == [499] * 4
+    async with asyncio.timeout(PATIENCE_S):
+        assert len(await cast.alice.ids(author="nobody")) == 0
+
+
+async def test_a_read_on_postgresql_ends_when_its_client_disconnects(
+    postgres: ThrowawayPostgres,
+) -> None:
+    limits = Limits(lock_s=60, statement_s=60)
+    with postgres.fresh_database(databases.TEMPLATE) as url:
+        database = PostgresDatabase(await open_pool(url, 4, limits), limits)
+        cast = await service.build(database)
+        other, watcher = await asyncpg.connect(url), await asyncpg.connect(url)
+        async with other.transaction():
+            await other.execute("LOCK TABLE bookmark IN ACCESS EXCLUSIVE MODE")
+            client = Client(cast, cast.alice, "/v1/bookmarks/count", b"tag=x")
+
+            async def waiting() -> int:
+                count: int = await watcher.fetchval(
+                    "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+                )
+                return count
+
+            await until(waiting)
+            await client.leave()
+
+            async def is_stopped() -> bool:
+                return await waiting() == 0
+
+            await until(is_stopped)
+        assert client.sent == []
+        await other.close()
+        await watcher.close()
+        await database.close()

@@ -1,0 +1,485 @@
+"""Labels: list, change, delete, merge, and how many there may be."""
+
+from typing import Any
+
+import pytest
+
+from bowerbird.library.bookmarks import cursors
+from bowerbird.requests import limits
+from tests.support import make, writing
+from tests.support.in_turn import in_turn
+from tests.support.service import Member
+from tests.support.toolcalls import refusal
+
+pytestmark = pytest.mark.anyio
+
+
+COLOUR = {"colour": "#ff0000", "note": "later", "deep": {"list": [1, None, True]}}
+
+
+async def _patch(member: Member, name: str, body: Any) -> Any:
+    path = f"/v1/labels/{await writing.label_id(member, name)}"
+    return await writing.send(member, "PATCH", path, body)
+
+
+async def _merge(member: Member, name: str, into: Any) -> Any:
+    path = f"/v1/labels/{await writing.label_id(member, name)}/merge"
+    return await writing.send(member, "POST", path, {"into": into})
+
+
+async def _listed(member: Member) -> Any:
+    return (await member.get("/v1/labels")).json()["data"]
+
+
+# Renaming, colour and metadata
+@pytest.mark.both
+async def test_a_label_is_renamed_on_all_its_posts(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["b", "m"])
+    await alice.save(post_id="2", tags=["b"])
+
+    label_id = await writing.label_id(alice, "b")
+
+    response = await _patch(alice, "b", {"label_name": " Zebra  Z "})
+
+    label = response.json()["data"]
+    assert response.status_code == 200
+    assert (label["label_name"], label["count"]) == ("Zebra Z", 2)
+    assert await writing.tags(alice, "1") == ["m", "Zebra Z"]
+    assert await writing.tags(alice, "2") == ["Zebra Z"]
+    assert await alice.ids(tag="zebra z") == ["2", "1"]
+    assert await alice.ids(tag="b") == []
+    assert await writing.label_id(alice, "Zebra Z") == label_id
+    assert await writing.recount(alice) == []
+
+
+async def test_a_rename_can_change_only_the_case(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["b"])
+
+    await _patch(alice, "b", {"label_name": "B"})
+
+    assert await writing.labels(alice) == {"B": 1}
+    assert await writing.tags(alice, "1") == ["B"]
+    assert await writing.recount(alice) == []
+
+
+@pytest.mark.both
+async def test_a_label_gets_a_colour_and_loses_it_again(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["b", "m"])
+
+    chosen = await _patch(alice, "b", {"color": "rust"})
+    renamed = await _patch(alice, "b", {"label_name": "c"})
+    listed = {each["label_name"]: each["color"] for each in await _listed(alice)}
+    dropped = await _patch(alice, "c", {"color": None})
+
+    assert [each.json()["data"]["color"] for each in (chosen, renamed, dropped)] == [
+        "rust",
+        "rust",
+        None,
+    ]
+    assert listed == {"c": "rust", "m": None}
+    assert {each["color"] for each in await _listed(alice)} == {None}
+
+
+async def test_the_name_of_another_label_is_refused(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["Stra\u00dfe", "b"])
+
+    response = await _patch(alice, "b", {"label_name": "STRASSE"})
+
+    assert writing.refused(response) == (400, "INVALID_REQUEST")
+    assert writing.sentence(response).startswith("label_name: ")
+    assert await writing.labels(alice) == {"b": 1, "Stra\u00dfe": 1}
+
+
+async def test_omitted_fields_are_not_changed(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["x"])
+
+    await _patch(alice, "x", {"metadata": COLOUR})
+    renamed = (await _patch(alice, "x", {"label_name": "y"})).json()["data"]
+    noted = (await _patch(alice, "y", {"metadata": {"a": 1}})).json()["data"]
+
+    assert renamed["metadata"] == COLOUR
+    assert noted["label_name"] == "y"
+
+
+async def test_sending_the_current_values_changes_nothing(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["x"])
+    before = (await alice.get("/v1/labels")).headers["etag"]
+    bodies: list[Any] = [{}, {"label_name": "x"}, {"label_name": " x "}, {"metadata": {}}]
+
+    for body in bodies:
+        assert (await _patch(alice, "x", body)).status_code == 200
+
+    assert (await alice.get("/v1/labels")).headers["etag"] == before
+
+
+@in_turn(
+    ("body", "named"),
+    [
+        ({"label_name": ""}, "label_name: "),
+        ({"label_name": None}, "label_name: "),
+        ({"label_name": 7}, "label_name: "),
+        ({"label_name": "a\x07"}, "label_name: "),
+        ({"label_name": "x" * 101}, "label_name: "),
+        ({"label_name": "", "metadata": COLOUR}, "label_name: "),
+        ({"color": "#ff0000"}, "color: "),
+        ({"color": "Blue"}, "color: "),
+        ({"color": ["blue"]}, "color: "),
+        ({"metadata": None}, "metadata: "),
+        ({"metadata": []}, "metadata: "),
+        ({"metadata": "red"}, "metadata: "),
+        ({"metadata": {"x": "y" * 5_000}}, "metadata: "),
+        ({"name": "y"}, "Unknown field 'name'. "),
+        ([], "body: "),
+    ],
+)
+async def test_an_invalid_change_is_refused_by_field(alice: Member, body: Any, named: str) -> None:
+    await alice.save(post_id="1", tags=["x"])
+    before = (await alice.get("/v1/labels")).content
+
+    response = await _patch(alice, "x", body)
+
+    assert writing.refused(response) == (400, "INVALID_REQUEST")
+    assert writing.sentence(response).startswith(named)
+    assert (await alice.get("/v1/labels")).content == before
+
+
+# Deleting
+@pytest.mark.both
+async def test_deleting_a_label_keeps_its_posts(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["x", "y"])
+    await alice.save(post_id="2", tags=["x"])
+    path = f"/v1/labels/{await writing.label_id(alice, 'x')}"
+
+    response = await writing.send(alice, "DELETE", path)
+
+    assert response.status_code == 200
+    assert response.json()["data"]["label_name"] == "x"
+    assert response.json()["data"]["count"] == 2
+    assert await writing.labels(alice) == {"y": 1}
+    assert await writing.tags(alice, "1") == ["y"]
+    assert await writing.tags(alice, "2") is None
+    assert await alice.ids() == ["2", "1"]
+    assert await writing.recount(alice) == []
+    assert (await writing.send(alice, "DELETE", path)).status_code == 404
+
+
+# Merging
+@pytest.mark.both
+async def test_merging_moves_the_posts_to_the_other_label(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["a", "b"])
+    await alice.save(post_id="2", tags=["a"])
+    await alice.save(post_id="3", tags=["b"])
+    await _patch(alice, "b", {"metadata": COLOUR})
+
+    response = await _merge(alice, "a", await writing.label_id(alice, "b"))
+
+    label = response.json()["data"]
+    assert response.status_code == 200
+    assert (label["label_name"], label["count"], label["metadata"]) == ("b", 3, COLOUR)
+    assert await writing.labels(alice) == {"b": 3}
+    for post_id in ("1", "2", "3"):
+        assert await writing.tags(alice, post_id) == ["b"]
+    assert await writing.recount(alice) == []
+
+
+async def test_a_label_cannot_be_merged_into_itself(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["a"])
+
+    response = await _merge(alice, "a", await writing.label_id(alice, "a"))
+
+    assert writing.refused(response) == (400, "INVALID_REQUEST")
+    assert writing.sentence(response).startswith("into: ")
+    assert await writing.labels(alice) == {"a": 1}
+
+
+async def test_merging_into_an_invalid_or_unknown_label_is_refused(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["a", "b"])
+    wrong: list[Any] = [None, 7, [], "x" * 200]
+
+    for into in wrong:
+        response = await _merge(alice, "a", into)
+        assert writing.refused(response) == (400, "INVALID_REQUEST")
+        assert writing.sentence(response).startswith("into: ")
+    assert writing.refused(await _merge(alice, "a", "4711")) == (404, "NOT_FOUND")
+    assert await writing.labels(alice) == {"a": 1, "b": 1}
+
+
+# All endpoints
+async def test_the_free_plan_is_refused(free: Member) -> None:
+    await free.save(post_id="1", tags=["a", "b"])
+    path = f"/v1/labels/{await writing.label_id(free, 'a')}"
+    into = await writing.label_id(free, "b")
+
+    for response in (
+        await writing.send(free, "PATCH", path, {"label_name": "c"}),
+        await writing.send(free, "PATCH", path, {"label_name": 7}),
+        await writing.send(free, "DELETE", path),
+        await writing.send(free, "DELETE", "/v1/labels/4711"),
+        await writing.send(free, "POST", f"{path}/merge", {"into": into}),
+        await writing.add(free, "c", "1"),
+        await writing.remove(free, "a", "1"),
+        await writing.batch(free, writing.operation("add", "c", "1")),
+    ):
+        assert writing.refused(response) == (402, "SUBSCRIPTION_REQUIRED")
+    assert await writing.labels(free) == {"a": 1, "b": 1}
+
+
+async def test_an_account_without_labels_has_an_empty_list(alice: Member) -> None:
+    body = (await alice.get("/v1/labels")).json()
+
+    assert body == {"status": True, "data": [], "meta": {}}
+
+
+async def test_a_label_has_id_name_metadata_and_count(alice: Member) -> None:
+    await alice.save(post_id="1")
+    await writing.add(alice, "To Read", "1")
+
+    (label,) = (await alice.get("/v1/labels")).json()["data"]
+
+    assert isinstance(label["id"], str)
+    assert label == {
+        "id": label["id"],
+        "label_name": "To Read",
+        "metadata": {},
+        "count": 1,
+        "color": None,
+    }
+
+
+async def test_pages_hold_every_label_once_in_order(free: Member) -> None:
+    await free.save(tags=["b", "C", "a", "\u00c9", "Z", "_"])
+    seen: list[str] = []
+    cursor: str | None = ""
+    while cursor is not None:
+        page = (await free.get("/v1/labels", limit=4, cursor=cursor)).json()
+        seen += [label["label_name"] for label in page["data"]]
+        assert page["meta"]["count"] == len(page["data"]) <= page["meta"]["limit"] == 4
+        assert page["meta"]["total_count"] == 6
+        cursor = page["meta"]["next_cursor"]
+
+    assert seen == ["_", "a", "b", "C", "Z", "\u00c9"]
+
+
+async def test_a_page_has_the_default_size_and_at_most_100_labels(alice: Member) -> None:
+    await writing.create_labels(alice, 150)
+
+    first = (await alice.get("/v1/labels", limit=1)).json()
+    default = (await alice.get("/v1/labels", cursor=first["meta"]["next_cursor"])).json()
+    largest = (await alice.get("/v1/labels", limit=1_000)).json()
+
+    assert (len(default["data"]), default["meta"]["limit"]) == (20, 20)
+    assert (len(largest["data"]), largest["meta"]["limit"]) == (100, 100)
+
+
+async def test_a_new_label_does_not_disturb_paging(alice: Member) -> None:
+    await alice.save(post_id="1", tags=["a", "c", "e"])
+    first = (await alice.get("/v1/labels", limit=2)).json()
+    await writing.add(alice, "b", "1")
+    await writing.add(alice, "d", "1")
+
+    rest = (await alice.get("/v1/labels", cursor=first["meta"]["next_cursor"])).json()
+
+    assert [label["label_name"] for label in rest["data"]] == ["d", "e"]
+    assert rest["meta"]["next_cursor"] is None
+
+
+async def test_an_invalid_page_is_refused(alice: Member, bob: Member) -> None:
+    for member in (alice, bob):
+        await member.save(tags=["a", "b"])
+    theirs = (await bob.get("/v1/labels", limit=1)).json()["meta"]["next_cursor"]
+    place = cursors.query_of(alice.account_id, "labels")
+    forged = cursors.write(cursors.Named("\x00"), place)
+    other_kind = cursors.write(cursors.Keyset(1, 1), place)
+
+    for cursor in (theirs, forged, other_kind, "x", "%ff"):
+        response = await alice.get("/v1/labels", cursor=cursor)
+        assert writing.refused(response) == (400, "INVALID_REQUEST"), cursor
+        assert writing.sentence(response).startswith("cursor: ")
+    for limit in ("0", "-1", "x", "1.5"):
+        response = await alice.get("/v1/labels", limit=limit)
+        assert writing.refused(response) == (400, "INVALID_REQUEST"), limit
+        assert writing.sentence(response).startswith("limit: ")
+
+
+async def test_an_account_beyond_the_bound_lists_all_its_labels(alice: Member) -> None:
+    await writing.create_labels(alice, limits.LABELS_MAX + 5)
+
+    whole = (await alice.get("/v1/labels")).json()
+    page = (await alice.get("/v1/labels", limit=1)).json()
+
+    names = [label["label_name"] for label in whole["data"]]
+    assert len(set(names)) == limits.LABELS_MAX + 5
+    assert names == sorted(names)
+    assert page["meta"]["total_count"] == limits.LABELS_MAX + 5
+
+
+async def test_if_none_match_star_is_304_only_for_successful_responses(alice: Member) -> None:
+    anything = {"If-None-Match": "*"}
+
+    assert (await alice.client.get("/v1/labels", headers=anything)).status_code == 304
+    tag = (await alice.get("/v1/labels")).headers["etag"]
+    await alice.save(tags=["x"])
+    changed = await alice.client.get("/v1/labels", headers={"If-None-Match": tag})
+    assert changed.status_code == 200
+    assert (await alice.client.get("/v1/bookmarks/1", headers=anything)).status_code == 404
+    refused = await alice.client.get("/v1/bookmarks?limit=0", headers=anything)
+    assert refused.status_code == 400
+
+
+FULL = [f"label {number:03}" for number in range(limits.POST_LABELS_MAX)]
+
+POST_IS_FULL = "Post 1 already has 100 labels, which is the maximum."
+
+ACCOUNT_IS_FULL = (
+    "The account already has 10,000 labels, which is the maximum. Use one of them, or delete or "
+    "merge some."
+)
+
+
+# Per post
+async def test_a_post_can_have_100_labels(alice: Member) -> None:
+    await alice.save(post_id="1", tags=FULL[:-1])
+
+    added = await writing.add(alice, FULL[-1], "1")
+    refused = await writing.add(alice, "one more", "1")
+
+    assert added.status_code == 200
+    assert writing.refused(refused) == (400, "INVALID_REQUEST")
+    assert writing.sentence(refused) == POST_IS_FULL
+    assert await writing.tags(alice, "1") == FULL
+    assert "one more" not in await writing.labels(alice)
+
+
+async def test_a_refused_label_is_added_to_no_other_post(alice: Member) -> None:
+    await alice.save(post_id="1", tags=FULL)
+    await alice.save(post_id="2")
+    before = await writing.version(alice)
+
+    response = await writing.add(alice, "one more", "2", "1")
+
+    assert response.status_code == 400
+    assert await writing.tags(alice, "2") is None
+    assert await writing.version(alice) == before
+
+
+async def test_a_label_that_a_full_post_has_is_no_addition(alice: Member) -> None:
+    await alice.save(post_id="1", tags=FULL)
+
+    response = await writing.add(alice, FULL[0].upper(), "1")
+
+    assert response.status_code == 200
+    assert response.json()["meta"]["affected"] == 0
+
+
+async def test_an_operation_beyond_the_bound_fails_alone(alice: Member) -> None:
+    await alice.save(post_id="1", tags=FULL)
+
+    response = await writing.batch(
+        alice,
+        writing.operation("add", "one more", "1"),
+        writing.operation("remove", FULL[0], "1"),
+        writing.operation("add", "one more", "1"),
+    )
+
+    results = response.json()["data"]["results"]
+    assert response.status_code == 207
+    assert [one["ok"] for one in results] == [False, True, True]
+    assert results[0]["error"]["message"] == f"operations[0]: {POST_IS_FULL}"
+    assert await writing.recount(alice) == []
+
+
+async def test_a_post_with_more_labels_keeps_them(alice: Member) -> None:
+    names = [*FULL, "x", "y", "z"]
+    await writing.save_unbounded(alice, "1", names)
+
+    assert (await writing.add(alice, "one more", "1")).status_code == 400
+    assert (await writing.add(alice, "x", "1")).status_code == 200
+    assert (await writing.remove(alice, "x", "1")).status_code == 200
+    path = f"/v1/labels/{await writing.label_id(alice, 'y')}"
+    assert (await writing.send(alice, "PATCH", path, {"label_name": "yy"})).status_code == 200
+    await writing.send(alice, "DELETE", "/v1/bookmarks/1")
+    await writing.send(alice, "POST", "/v1/bookmarks/1/restore")
+
+    assert await writing.tags(alice, "1") == [*FULL, "yy", "z"]
+    assert await writing.recount(alice) == []
+
+
+async def test_the_tool_refuses_another_label_too(alice: Member) -> None:
+    await alice.save(post_id="1", tags=FULL)
+
+    said = await refusal(alice, "add_label", post_ids=["1"], label_name="one more")
+
+    assert POST_IS_FULL in said
+
+
+# Per account
+async def test_an_account_can_have_10000_labels(alice: Member, bob: Member) -> None:
+    for member in (alice, bob):
+        await member.save(post_id="1")
+    await writing.create_labels(alice, limits.LABELS_MAX - 1)
+
+    added = await writing.add(alice, "the last", "1")
+    refused = await writing.add(alice, "one more", "1")
+    existing = await writing.add(alice, "made 000007", "1")
+
+    assert (added.status_code, existing.status_code) == (200, 200)
+    assert writing.refused(refused) == (400, "INVALID_REQUEST")
+    assert writing.sentence(refused) == ACCOUNT_IS_FULL
+    assert await writing.tags(alice, "1") == ["made 000007", "the last"]
+    assert (await writing.add(bob, "one more", "1")).status_code == 200
+
+
+async def test_a_batch_creates_labels_up_to_the_bound(alice: Member) -> None:
+    await alice.save(post_id="1")
+    await writing.create_labels(alice, limits.LABELS_MAX - 2)
+
+    response = await writing.batch(
+        alice, *(writing.operation("add", name, "1") for name in ("a", "b", "c", "A"))
+    )
+
+    results = response.json()["data"]["results"]
+    assert [one["ok"] for one in results] == [True, True, False, True]
+    assert results[2]["error"]["message"] == f"operations[2]: {ACCOUNT_IS_FULL}"
+    assert await writing.tags(alice, "1") == ["a", "b"]
+
+
+# Imports
+async def test_an_import_reports_labels_beyond_a_posts_bound(alice: Member) -> None:
+    record = make.post(post_id="1", tags=[*FULL, "x", "y"])
+
+    first = await alice.save_all([record])
+    again = await alice.save_all([record])
+
+    (left_out,) = first.left_out
+    assert (left_out.post_id, left_out.names) == ("1", ["x", "y"])
+    assert (first.new, again.unchanged, again.changed) == (1, 1, 0)
+    assert again.left_out == first.left_out
+    assert await writing.tags(alice, "1") == FULL
+    assert "x" not in await writing.labels(alice)
+    assert await writing.recount(alice) == []
+
+
+async def test_an_import_keeps_the_labels_that_a_post_has(alice: Member) -> None:
+    names = [*FULL, "x", "y"]
+    await writing.save_unbounded(alice, "1", names)
+
+    outcome = await alice.save_all([make.post(post_id="1", tags=[*names, "z"])])
+
+    assert [(one.post_id, one.names) for one in outcome.left_out] == [("1", ["z"])]
+    assert await writing.tags(alice, "1") == names
+
+
+async def test_an_import_leaves_out_labels_beyond_the_accounts_bound(alice: Member) -> None:
+    await writing.create_labels(alice, limits.LABELS_MAX - 1)
+
+    outcome = await alice.save_all(
+        [
+            make.post(post_id="1", tags=["a", "b"]),
+            make.post(post_id="2", tags=["a", "c", "made 000000"]),
+        ]
+    )
+
+    assert [(one.post_id, one.names) for one in outcome.left_out] == [("1", ["b"]), ("2", ["c"])]
+    assert await writing.tags(alice, "1") == ["a"]
+    assert await writing.tags(alice, "2") == ["a", "made 000000"]
+    assert await writing.recount(alice) == []
