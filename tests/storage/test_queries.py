@@ -125,6 +125,32 @@ def test_parameters_are_numbered_in_the_order_of_their_first_use() -> None:
     assert order == ("b", "a", "long_name")
 
 
+@pytest.mark.parametrize(
+    ("sqlite", "postgres"),
+    [
+        (
+            "b.number IN (SELECT value FROM json_each(:numbers))",
+            "b.number = ANY(CAST(:numbers AS bigint[]))",
+        ),
+        (
+            "JOIN content AS c ON c.place = :place + b.number",
+            "JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number",
+        ),
+        ("FROM bookmark AS b INDEXED BY bookmark_by_post", "FROM bookmark AS b"),
+        (
+            "CROSS JOIN label AS l ON l.account_id = :account_id",
+            "JOIN label AS l ON l.account_id = :account_id",
+        ),
+        ("CAST(:body AS BLOB)", "CAST(:body AS bytea)"),
+    ],
+)
+def test_a_shared_statement_has_the_words_of_each_database(sqlite: str, postgres: str) -> None:
+    shared = sqlite if "INDEXED BY" in sqlite or "CROSS JOIN" in sqlite else postgres
+
+    assert queries.adapted(shared, "sqlite") == sqlite
+    assert queries.adapted(shared, "postgres") == postgres
+
+
 def test_comments_are_removed_from_a_statement() -> None:
     parsed = queries.parse("-- name: one\n-- why\nSELECT 1\n\n-- name: two\nSELECT 2\n")
 

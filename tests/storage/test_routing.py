@@ -112,7 +112,6 @@ def statements() -> dict[tuple[str, str], str]:
     for resource, own in queries.every("postgres").items():
         parts = {
             **own,
-            "content": bookmarks["content"],
             # It reads no table.
             "piece": "c.rendering",
             "rendered": "c.rendering",
@@ -122,6 +121,7 @@ def statements() -> dict[tuple[str, str], str]:
             "sort": "b.sort_index",
             "media": "count(*)",
             "networks": "65280",
+            "same": "text",
             "words": ":words",
             "labels": ":labels",
             "table": "bookmark",

@@ -210,7 +210,7 @@ class CheckStore:
         return tables + others
 
     async def _stored(self, rows: Rows, condition: str, values: Values) -> list[StoredBookmark]:
-        fragments = {name: self._sql[name] for name in ("has_words", "label_names", "content")}
+        fragments = {name: self._sql[name] for name in ("has_words", "label_names")}
         found = await rows(self._sql["page"].format(condition=condition, **fragments), values)
         return [
             StoredBookmark(

@@ -17,7 +17,7 @@ from bowerbird.model.posts.media import (
     UnknownPost,
     url_key,
 )
-from bowerbird.storage.database import Database, Reader, Store, Transaction, Values, place_values
+from bowerbird.storage.database import Reader, Store, Transaction, Values, place_values
 
 WAITING: Final = "waiting"
 KEPT: Final = "kept"
@@ -26,12 +26,6 @@ LEFT_OUT: Final = "left_out"
 
 class MediaStore(Store):
     resource = "media"
-
-    def __init__(self, database: Database) -> None:
-        super().__init__(database)
-        content = database.queries("bookmarks")["content"]
-        parts = {"boolean": self._sql["boolean"], "bigint": self._sql["bigint"], "content": content}
-        self._sql = {name: text.format(**parts) for name, text in self._sql.items()}
 
     async def account(self, reader: Reader, account_id: int) -> MediaAccount | None:
         rows = await self._rows(reader, "account", account_id=account_id)

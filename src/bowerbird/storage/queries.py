@@ -1,8 +1,9 @@
 """Reads named statements from storage/sql.
 
-Portable SQL is in sql/<room>/<resource>.sql. Statements that the two databases cannot share are
-beside it in <resource>.sqlite.sql and <resource>.postgres.sql; a test checks that the names match.
-Write parameters as :name and casts as CAST(x AS t), never x::t.
+A statement is in sql/<room>/<resource>.sql, for both databases. It may use the few words below that
+only one of them knows: for the other, they are replaced or left out. Statements that differ in more
+are beside it in <resource>.sqlite.sql and <resource>.postgres.sql; a test checks that the names
+match. Write parameters as :name and casts as CAST(x AS t), never x::t.
 
 Also writes a keyword query and a post's tokens in the syntax of FTS5 and of PostgreSQL.
 
@@ -25,6 +26,23 @@ _NAME: Final = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
 _COMMENT: Final = re.compile(r"^--.*\n", re.MULTILINE)
 _PARAMETER: Final = re.compile(r"(?<![:\w]):([a-z_]+)")
 
+_VALUE: Final = r"(:\w+|\{\w+\})"
+_REPLACED: Final = {
+    "sqlite": (
+        # A list is one parameter: SQLite gets it as JSON.
+        (rf"= ANY\(CAST\({_VALUE} AS \w+\[\]\)\)", r"IN (SELECT value FROM json_each(\1))"),
+        # SQLite has the account of a post in the key of its content.
+        (r"\bc\.account_id = (\w+)\.account_id AND c\.number = \1\.", r"c.place = :place + \1."),
+        (r"\bstrpos\(", "instr("),
+        (r" AS bytea\)", " AS BLOB)"),
+    ),
+    "postgres": (
+        # PostgreSQL has statistics, and needs to be told neither an index nor an order of tables.
+        (r" INDEXED BY [\w{}]+", ""),
+        (r"\bCROSS JOIN (\w+ AS \w+)(?=\s+ON\b)", r"JOIN \1"),
+    ),
+}
+
 Queries = dict[str, str]
 
 
@@ -33,8 +51,14 @@ def load(resource: str, dialect: str) -> Queries:
     queries: Queries = {}
     for name in (f"{resource}.sql", f"{resource}.{dialect}.sql"):
         if file := files().get(name):
-            queries |= parse(file.read_text(encoding="utf-8"))
+            queries |= parse(adapted(file.read_text(encoding="utf-8"), dialect))
     return queries
+
+
+def adapted(text: str, dialect: str) -> str:
+    for pattern, replacement in _REPLACED[dialect]:
+        text = re.sub(pattern, replacement, text)
+    return text
 
 
 def every(dialect: str) -> dict[str, Queries]:

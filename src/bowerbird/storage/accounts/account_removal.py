@@ -26,7 +26,7 @@ class AccountExportStore:
         parts = database.queries("bookmarks")
         updated = [text.hex() for text in UPDATED]
         self._bookmarks = self._sql["bookmarks"].format(
-            content=parts["content"], rendered=parts["rendered"].format(updated=updated)
+            rendered=parts["rendered"].format(updated=updated)
         )
 
     async def labels(self, account: Account) -> Sequence[Row]:

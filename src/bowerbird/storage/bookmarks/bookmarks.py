@@ -410,7 +410,6 @@ class BookmarkStore:
         piece = self._sql["piece"].format(state=self._sql["state"], rendered=rendered, **_CLOSINGS)
         direction = "DESC" if sort.descending else "ASC"
         return self._sql[name].format(
-            content=self._sql["content"],
             state=self._sql["state"],
             rendered=rendered,
             piece=piece,

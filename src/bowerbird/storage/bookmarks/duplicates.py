@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from bowerbird.storage.database import Database, Reader, Store
+from bowerbird.storage.database import Reader, Store
 
 Same = Literal["link", "text", "picture"]
 
@@ -25,30 +25,22 @@ class Prints(NamedTuple):
 class DuplicateStore(Store):
     resource = "duplicates"
 
-    def __init__(self, database: Database) -> None:
-        super().__init__(database)
-        self._database = database
-
     async def groups(
         self, account_id: int, same: Same, after: int, limit: int
     ) -> Sequence[tuple[int, int]]:
         """The next groups by their print, each with the number of its posts."""
-        rows = await self._read_slowly(
-            f"groups_by_{same}", account_id=account_id, after=after, limit=limit
-        )
-        return [(print, count) for print, count in rows]
+        values = {"account_id": account_id, "after": after, "limit": limit}
+        sql = self._sql["groups"].format(same=same)
+        return [(print, count) for print, count in await self._database.slow_rows(sql, values)]
 
     async def posts(
         self, account_id: int, same: Same, prints: Sequence[int], most: int
     ) -> list[GroupedPost]:
         """The first posts of each of these groups."""
-        rows = await self._read_slowly(
-            f"posts_by_{same}",
-            account_id=account_id,
-            prints=self._database.number_list(prints),
-            most=most,
-        )
-        return [GroupedPost(*row) for row in rows]
+        numbers = self._database.number_list(prints)
+        values = {"account_id": account_id, "prints": numbers, "most": most}
+        sql = self._sql["posts"].format(same=same)
+        return [GroupedPost(*row) for row in await self._database.slow_rows(sql, values)]
 
     async def prints(
         self, reader: Reader, account_id: int, post_ids: Sequence[str]

@@ -309,8 +309,7 @@ class JobStore:
         return bool(await transaction.rows(self._text("fail", "TRUE"), values))
 
     def _text(self, name: str, condition: str = "") -> str:
-        fragments = {part: self._sql[part] for part in ("now", "bytes", "one_of_kinds")}
-        return self._sql[name].format(**fragments, condition=condition)
+        return self._sql[name].format(now=self._sql["now"], condition=condition)
 
 
 def _micro(seconds: float) -> int:

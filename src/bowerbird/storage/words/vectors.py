@@ -69,9 +69,8 @@ class VectorStore:
         return [ListedVectorStore(*row) for row in rows]
 
     async def create(self, account_id: int, model: bytes, name: str, now: int) -> None:
-        sql = self._sql["insert_store"].format(bytes=self._sql["bytes"])
         values = {"account_id": account_id, "model": model, "name": name, "now": now}
-        await self._run(sql, values)
+        await self._run(self._sql["insert_store"], values)
 
     async def missing(
         self, account: Account, model: bytes, first: int, limit: int
@@ -174,9 +173,8 @@ class VectorStore:
         self, transaction: Transaction, account_id: int, model: bytes, part: VectorPart
     ) -> None:
         """Stores the vectors of some rows together. The caller has locked the library."""
-        sql = self._sql["put_part"].format(bytes=self._sql["bytes"])
         values = {"account_id": account_id, "model": model, **part._asdict()}
-        await transaction.run(sql, values)
+        await transaction.run(self._sql["put_part"], values)
 
     async def number_text(self, account_id: int, model: bytes) -> str | None:
         """The numbers of all bookmarks that have a vector, separated by commas."""

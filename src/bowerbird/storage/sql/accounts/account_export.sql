@@ -34,7 +34,7 @@ SELECT s.post_id, min(s.gone_at), max(s.gone_reason), max(s.sort_index)
 -- name: bookmarks
 SELECT {rendered}, c.tags, b.is_read, b.is_archived, b.number
   FROM bookmark AS b
-  JOIN content AS c ON {content}
+  JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
  WHERE b.account_id = :account_id
    AND b.number > :after
  ORDER BY b.number

@@ -5,16 +5,3 @@ SELECT l.local_number, l.next_number, l.next_label_id, l.version, NULL, NULL, NU
   FROM library AS l
  WHERE l.account_id = :account_id
    FOR UPDATE
-
--- name: log
--- The library has counted these events already.
-INSERT INTO library_event (account_id, last, size, at, events)
-SELECT l.account_id, l.events, CAST(:size AS bigint), CAST(:at AS bigint), CAST(:body AS bytea)
-  FROM library AS l
- WHERE l.account_id = :account_id
-
--- name: touch_posts
-UPDATE bookmark
-   SET updated_at = :updated_at
- WHERE account_id = :account_id
-   AND post_id = ANY(CAST(:post_ids AS text[]))

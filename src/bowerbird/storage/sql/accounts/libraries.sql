@@ -20,3 +20,16 @@ UPDATE library
    SET version = version + 1,
        events = events + :events
  WHERE account_id = :account_id
+
+-- name: log
+-- The library has counted these events already.
+INSERT INTO library_event (account_id, last, size, at, events)
+SELECT l.account_id, l.events, CAST(:size AS bigint), CAST(:at AS bigint), CAST(:body AS bytea)
+  FROM library AS l
+ WHERE l.account_id = :account_id
+
+-- name: touch_posts
+UPDATE bookmark INDEXED BY bookmark_by_post
+   SET updated_at = :updated_at
+ WHERE account_id = :account_id
+   AND post_id = ANY(CAST(:post_ids AS text[]))

@@ -8,7 +8,7 @@ SELECT m.is_keeping, m.is_clearing, m.files, m.bytes, m.full_at, m.epoch, m.vers
 -- Reads from library, so that an account that is being deleted gets no new row.
 INSERT INTO media_account (account_id, is_keeping, is_clearing, files, bytes, full_at, epoch,
                            version, looked_at, due_at)
-SELECT l.account_id, CAST(:is_keeping AS {boolean}), FALSE, 0, 0, 0, 0, 0, 0, 0
+SELECT l.account_id, CAST(:is_keeping AS boolean), FALSE, 0, 0, 0, 0, 0, 0, 0
   FROM library AS l
  WHERE l.account_id = :account_id
     ON CONFLICT (account_id) DO UPDATE
@@ -78,8 +78,8 @@ SELECT s.state, count(*)
  GROUP BY s.state
 
 -- name: room_used
-SELECT CAST(coalesce(sum(m.bytes), 0) AS {bigint}),
-       CAST(coalesce(sum(CASE WHEN m.full_at = :quota THEN 1 ELSE 0 END), 0) AS {bigint})
+SELECT CAST(coalesce(sum(m.bytes), 0) AS bigint),
+       CAST(coalesce(sum(CASE WHEN m.full_at = :quota THEN 1 ELSE 0 END), 0) AS bigint)
   FROM media_account AS m
 
 -- name: kept_page
@@ -101,7 +101,7 @@ SELECT s.state, s.reason, count(*)
 -- Posts whose images are not known, or whose content has changed since.
 SELECT b.number, b.post_id, b.content_hash, c.rendering
   FROM bookmark AS b
-  JOIN content AS c ON {content}
+  JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
  WHERE b.account_id = :account_id
    AND b.number > :after
    AND NOT EXISTS (SELECT 1 FROM media_post AS p
@@ -239,7 +239,7 @@ UPDATE media_account
  WHERE account_id = :account_id
 
 -- name: video_bytes
-SELECT CAST(coalesce(sum(f.bytes), 0) AS {bigint})
+SELECT CAST(coalesce(sum(f.bytes), 0) AS bigint)
   FROM media_file AS f
  WHERE f.account_id = :account_id
    AND f.type = 'video/mp4'
@@ -273,3 +273,34 @@ SELECT k.post_id
  WHERE s.account_id = :account_id
    AND s.small_id = :media_id
  LIMIT :limit
+
+-- name: known
+SELECT s.url_key, s.state, s.reason, f.media_id, f.type, f.bytes, f.width, f.height,
+       g.media_id, g.type, g.bytes, g.width, g.height
+  FROM media_source AS s
+  LEFT JOIN media_file AS f ON f.account_id = :account_id AND f.media_id = s.media_id
+  LEFT JOIN media_file AS g ON g.account_id = :account_id AND g.media_id = s.small_id
+ WHERE s.account_id = :account_id
+   AND s.url_key = ANY(CAST(:keys AS text[]))
+
+-- name: existing
+SELECT f.media_id
+  FROM media_file AS f
+ WHERE f.account_id = :account_id
+   AND f.media_id = ANY(CAST(:media_ids AS text[]))
+
+-- name: links_of
+SELECT k.post_id, k.url_key
+  FROM media_link AS k
+ WHERE k.account_id = :account_id
+   AND k.post_id = ANY(CAST(:post_ids AS text[]))
+
+-- name: try_again
+UPDATE media_source
+   SET state = 'waiting', reason = '', tries = 0, due_at = :now
+ WHERE account_id = :account_id
+   AND state = 'left_out'
+   AND reason IN ('gone', 'refused', 'room', 'busy', 'time', 'unreachable')
+   AND url_key IN (SELECT k.url_key FROM media_link AS k
+                    WHERE k.account_id = :account_id
+                      AND k.post_id = ANY(CAST(:post_ids AS text[])))

@@ -19,9 +19,6 @@ c.rendering || CAST('\x{updated[0]}' AS bytea) || convert_to(b.updated_at, 'UTF8
 -- name: joined
 string_agg(p.piece, CAST(',' AS bytea) ORDER BY p.sort_value {direction}, p.number {direction})
 
--- name: content
-c.account_id = b.account_id AND c.number = b.number
-
 -- name: page
 -- Uses an index in the requested order. One row has all bookmarks, because transferring each in
 -- its own row costs more than reading it. The keys of the last and of the next bookmark follow.
@@ -31,7 +28,7 @@ SELECT 0 AS part, {joined} AS body, count(*) AS count_or_key, 0 AS number
   FROM (SELECT f.piece, f.sort_value, f.number
           FROM (SELECT {piece} AS piece, {sort} AS sort_value, b.number AS number
                   FROM bookmark AS b
-                  JOIN content AS c ON {content}
+                  JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
                  WHERE b.account_id = :account_id
                    AND {filters}
                  ORDER BY {sort} {direction}, b.number {direction}
@@ -50,33 +47,12 @@ SELECT 1, NULL, e.sort_value, e.number
          ORDER BY f.sort_value {direction}, f.number {direction}
          LIMIT 2 OFFSET :limit - 1) AS e
 
--- name: contents
-SELECT {rendered}, c.tags, {state}, b.number
-  FROM bookmark AS b
-  JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
- WHERE b.account_id = :account_id
-   AND b.number = ANY(CAST(:numbers AS bigint[]))
-
--- name: prints
--- What shows that posts are copies, and their places in the default order.
-SELECT b.number, b.sort_index, b.text_print, b.link_print
-  FROM bookmark AS b
- WHERE b.account_id = :account_id
-   AND b.number = ANY(CAST(:numbers AS bigint[]))
-
--- name: by_post_ids
-SELECT b.post_id, {rendered}, c.tags, {state}
-  FROM bookmark AS b
-  JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
- WHERE b.account_id = :account_id
-   AND b.post_id = ANY(CAST(:post_ids AS text[]))
-
 -- name: joined_contents
 SELECT string_agg(p.piece, CAST(',' AS bytea) ORDER BY p.place)
   FROM (SELECT {piece} AS piece, wanted.place
           FROM unnest(CAST(:numbers AS bigint[])) WITH ORDINALITY AS wanted (number, place)
           JOIN bookmark AS b ON b.account_id = :account_id AND b.number = wanted.number
-          JOIN content AS c ON {content}) AS p
+          JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number) AS p
 
 -- name: content_sizes
 SELECT c.number, octet_length(c.rendering) + coalesce(octet_length(c.tags), 0)
@@ -84,21 +60,10 @@ SELECT c.number, octet_length(c.rendering) + coalesce(octet_length(c.tags), 0)
  WHERE c.account_id = :account_id
    AND c.number = ANY(CAST(:numbers AS bigint[]))
 
--- name: posts_of_numbers
-SELECT b.number, b.post_id
-  FROM bookmark AS b
- WHERE b.account_id = :account_id
-   AND b.number = ANY(CAST(:numbers AS bigint[]))
-
 -- name: posts_with_words
 SELECT k.number FROM keyword AS k
  WHERE k.account_id = CAST(:account_id AS bigint)
    AND k.words @@ CAST(CAST({words} AS text) AS tsquery)
-
--- name: posts_with_labels
-SELECT bl.number FROM bookmark_label AS bl
- WHERE bl.account_id = CAST(:account_id AS bigint)
-   AND bl.label_id = ANY(CAST({labels} AS bigint[]))
 
 -- name: posts_with_notes
 -- The index content_noted has these rows. Some are there for the note of an attachment.
@@ -113,19 +78,6 @@ SELECT c.number FROM content AS c
  WHERE c.account_id = CAST(:account_id AS bigint)
    AND position(CAST('\x22686967686c6967687473223a5b7b' AS bytea) IN c.rendering) > 0
    AND CAST(convert_from(c.rendering, 'UTF8') || '}' AS json) -> 'highlights' IS NOT NULL
-
--- name: filter_these
-b.post_id = ANY(CAST(:post_ids AS text[]))
-
--- name: filter_authors
-b.number IN (SELECT a.number FROM bookmark AS a
-              WHERE a.account_id = :account_id AND a.author_key = ANY(CAST(:author_handle AS text[]))
-              UNION
-             SELECT a.number FROM bookmark AS a
-              WHERE a.account_id = :account_id AND a.author_name_key = ANY(CAST(:author AS text[])))
-
--- name: filter_languages
-b.language = ANY(CAST(:languages AS text[]))
 
 -- name: filter_labels
 b.number IN (SELECT bl.number FROM bookmark_label AS bl
@@ -144,34 +96,6 @@ b.number IN (SELECT k.number FROM keyword AS k
 b.number NOT IN (SELECT k.number FROM keyword AS k
                   WHERE k.account_id = CAST(:account_id AS bigint)
                     AND k.words @@ CAST(CAST(:unwanted AS text) AS tsquery))
-
--- name: number_text
-SELECT string_agg(CAST(b.number AS text), ',')
-  FROM bookmark AS b
- WHERE b.account_id = :account_id
-   AND {filters}
-
--- name: in_order
-SELECT b.number
-  FROM bookmark AS b
- WHERE b.account_id = :account_id
-   AND b.number = ANY(CAST(:numbers AS bigint[]))
- ORDER BY {sort} {direction}, b.number {direction}
-
--- name: thread
--- The post that starts a thread and the parts that are saved, oldest first. Each half has an index.
-SELECT t.number
-  FROM (SELECT b.number, b.posted_at, b.post_id <> :thread AS is_part
-          FROM bookmark AS b
-         WHERE b.account_id = :account_id
-           AND b.post_id = :thread
-         UNION
-        SELECT b.number, b.posted_at, b.post_id <> :thread AS is_part
-          FROM bookmark AS b
-         WHERE b.account_id = :account_id
-           AND b.thread = :thread) AS t
- ORDER BY t.is_part, t.posted_at, t.number
- LIMIT :limit
 
 -- name: strands
 -- The posts of these threads that a list has, the first one first, with their places in the list among
@@ -195,29 +119,9 @@ SELECT s.thread, s.author_key, s.post_id, s.number, s.state, s.place
  WHERE s.place <= :limit
  ORDER BY s.is_part, s.posted_at, s.number
 
--- name: posts_with_copies
--- The posts whose text, links or pictures another post has too.
-SELECT d.number
-  FROM bookmark AS d
-  JOIN (SELECT t.text_print AS print FROM bookmark AS t
-         WHERE t.account_id = :account_id AND t.text_print IS NOT NULL
-         GROUP BY t.text_print HAVING count(*) > 1) AS g ON g.print = d.text_print
- WHERE d.account_id = :account_id
- UNION
-SELECT d.number
-  FROM bookmark AS d
-  JOIN (SELECT t.link_print AS print FROM bookmark AS t
-         WHERE t.account_id = :account_id AND t.link_print IS NOT NULL
-         GROUP BY t.link_print HAVING count(*) > 1) AS g ON g.print = d.link_print
- WHERE d.account_id = :account_id
- UNION
-SELECT d.number
-  FROM bookmark AS d
-  JOIN (SELECT t.picture_print AS print FROM bookmark AS t
-         WHERE t.account_id = :account_id AND t.picture_print IS NOT NULL
-         GROUP BY t.picture_print HAVING count(*) > 1) AS g ON g.print = d.picture_print
- WHERE d.account_id = :account_id
-
--- name: has_posts_without_traits
-SELECT EXISTS (SELECT 1 FROM bookmark AS b
-                WHERE b.account_id = :account_id AND b.media & 524288 = 0)
+-- name: in_order
+SELECT b.number
+  FROM bookmark AS b
+ WHERE b.account_id = :account_id
+   AND b.number = ANY(CAST(:numbers AS bigint[]))
+ ORDER BY {sort} {direction}, b.number {direction}

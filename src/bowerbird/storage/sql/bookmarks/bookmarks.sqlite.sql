@@ -16,17 +16,13 @@ CAST(c.rendering || x'{updated[0]}' || b.updated_at || x'{updated[1]}' AS BLOB)
 -- Keeps the order of the inner query, which SQLite runs separately because it has a LIMIT.
 CAST(group_concat(p.piece, ',') AS BLOB)
 
--- name: content
--- `place` has the account's local number in the high bits and the bookmark's number below.
-c.place = :place + b.number
-
 -- name: page
 -- Uses an index in the requested order. One row has all bookmarks, because transferring each in
 -- its own row costs more than reading it. The keys of the last and of the next bookmark follow.
 SELECT 0 AS part, {joined} AS body, count(*) AS count_or_key, 0 AS number
   FROM (SELECT {piece} AS piece, {sort} AS sort_value, b.number AS number
           FROM bookmark AS b
-          JOIN content AS c ON {content}
+          JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
          WHERE b.account_id = :account_id
            AND {filters}
          ORDER BY {sort} {direction}, b.number {direction}
@@ -40,25 +36,6 @@ SELECT 1, NULL, e.sort_value, e.number
          ORDER BY {sort} {direction}, b.number {direction}
          LIMIT 2 OFFSET :limit - 1) AS e
 
--- name: contents
--- CROSS JOIN makes SQLite start with the list; otherwise it would scan the whole account.
-SELECT {rendered}, c.tags, {state}, b.number
-  FROM json_each(:numbers) AS wanted
-  CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.number = wanted.value
-  CROSS JOIN content AS c ON c.place = :place + b.number
-
--- name: prints
--- What shows that posts are copies, and their places in the default order.
-SELECT b.number, b.sort_index, b.text_print, b.link_print
-  FROM json_each(:numbers) AS wanted
-  CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.number = wanted.value
-
--- name: by_post_ids
-SELECT b.post_id, {rendered}, c.tags, {state}
-  FROM json_each(:post_ids) AS wanted
-  CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.post_id = wanted.value
-  CROSS JOIN content AS c ON c.place = :place + b.number
-
 -- name: joined_contents
 -- One row, because transferring each bookmark in its own row costs more than reading it. CROSS JOIN
 -- also keeps the order of the list: sorting would copy every bookmark.
@@ -66,7 +43,7 @@ SELECT CAST(group_concat(p.piece, ',') AS BLOB)
   FROM (SELECT {piece} AS piece
           FROM json_each(:numbers) AS wanted
           CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.number = wanted.value
-          CROSS JOIN content AS c ON {content}) AS p
+          CROSS JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number) AS p
 
 -- name: content_sizes
 -- length() does not read a long value.
@@ -74,19 +51,9 @@ SELECT wanted.value, length(c.rendering) + coalesce(length(c.tags), 0)
   FROM json_each(:numbers) AS wanted
   CROSS JOIN content AS c ON c.place = :place + wanted.value
 
--- name: posts_of_numbers
-SELECT b.number, b.post_id
-  FROM json_each(:numbers) AS wanted
-  CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.number = wanted.value
-
 -- name: posts_with_words
 SELECT rowid - :place FROM keyword
  WHERE keyword MATCH {words} AND rowid BETWEEN :place_from AND :place_end
-
--- name: posts_with_labels
-SELECT bl.number FROM bookmark_label AS bl
- WHERE bl.account_id = :account_id
-   AND bl.label_id IN (SELECT value FROM json_each({labels}))
 
 -- name: posts_with_notes
 -- The index content_noted has these rows. Some are there for the note of an attachment.
@@ -104,22 +71,6 @@ SELECT c.place - :place FROM content AS c
    AND (NOT json_valid(c.rendering || '}')
         OR json_extract(c.rendering || '}', '$.highlights') IS NOT NULL)
 
--- name: filter_these
-b.post_id IN (SELECT wanted.value FROM json_each(:post_ids) AS wanted)
-
--- name: filter_authors
--- CROSS JOIN makes SQLite start with the names; otherwise it would scan the whole account.
-b.number IN (SELECT a.number FROM json_each(:author_handle) AS wanted
-              CROSS JOIN bookmark AS a
-                 ON a.account_id = :account_id AND a.author_key = wanted.value
-              UNION
-             SELECT a.number FROM json_each(:author) AS wanted
-              CROSS JOIN bookmark AS a
-                 ON a.account_id = :account_id AND a.author_name_key = wanted.value)
-
--- name: filter_languages
-b.language IN (SELECT wanted.value FROM json_each(:languages) AS wanted)
-
 -- name: filter_labels
 b.number IN (SELECT bl.number FROM json_each(:labels) AS wanted
               CROSS JOIN label AS l
@@ -136,34 +87,6 @@ b.number IN (SELECT rowid - :place FROM keyword
 -- name: filter_unwanted
 b.number NOT IN (SELECT rowid - :place FROM keyword
                   WHERE keyword MATCH :unwanted AND rowid BETWEEN :place_from AND :place_end)
-
--- name: number_text
-SELECT group_concat(b.number)
-  FROM bookmark AS b
- WHERE b.account_id = :account_id
-   AND {filters}
-
--- name: in_order
-SELECT b.number
-  FROM json_each(:numbers) AS wanted
-  CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.number = wanted.value
- ORDER BY {sort} {direction}, b.number {direction}
-
--- name: thread
--- The post that starts a thread and the parts that are saved, oldest first. Without the
--- name of its index, SQLite reads the whole library.
-SELECT t.number
-  FROM (SELECT b.number, b.posted_at, b.post_id <> :thread AS is_part
-          FROM bookmark AS b
-         WHERE b.account_id = :account_id
-           AND b.post_id = :thread
-         UNION
-        SELECT b.number, b.posted_at, b.post_id <> :thread AS is_part
-          FROM bookmark AS b INDEXED BY bookmark_by_thread
-         WHERE b.account_id = :account_id
-           AND b.thread = :thread) AS t
- ORDER BY t.is_part, t.posted_at, t.number
- LIMIT :limit
 
 -- name: strands
 -- The posts of these threads that a list has, the first one first, with their places in the list among
@@ -189,27 +112,8 @@ SELECT s.thread, s.author_key, s.post_id, s.number, s.state, s.place
  WHERE s.place <= :limit
  ORDER BY s.is_part, s.posted_at, s.number
 
--- name: posts_with_copies
--- The posts whose text, links or pictures another post has too. CROSS JOIN makes SQLite start with the groups.
-SELECT d.number
-  FROM (SELECT t.text_print AS print FROM bookmark AS t
-         WHERE t.account_id = :account_id AND t.text_print IS NOT NULL
-         GROUP BY t.text_print HAVING count(*) > 1) AS g
-  CROSS JOIN bookmark AS d ON d.account_id = :account_id AND d.text_print = g.print
- UNION
-SELECT d.number
-  FROM (SELECT t.link_print AS print FROM bookmark AS t
-         WHERE t.account_id = :account_id AND t.link_print IS NOT NULL
-         GROUP BY t.link_print HAVING count(*) > 1) AS g
-  CROSS JOIN bookmark AS d ON d.account_id = :account_id AND d.link_print = g.print
- UNION
-SELECT d.number
-  FROM (SELECT t.picture_print AS print FROM bookmark AS t
-         WHERE t.account_id = :account_id AND t.picture_print IS NOT NULL
-         GROUP BY t.picture_print HAVING count(*) > 1) AS g
-  CROSS JOIN bookmark AS d ON d.account_id = :account_id AND d.picture_print = g.print
-
--- name: has_posts_without_traits
--- Without the name of its index, SQLite reads the whole library.
-SELECT EXISTS (SELECT 1 FROM bookmark AS b INDEXED BY bookmark_without_pictures
-                WHERE b.account_id = :account_id AND b.media & 524288 = 0)
+-- name: in_order
+SELECT b.number
+  FROM json_each(:numbers) AS wanted
+  CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.number = wanted.value
+ ORDER BY {sort} {direction}, b.number {direction}

@@ -1,30 +1,26 @@
--- name: groups_by_text
--- Every text that several posts have, in the order of an index.
-SELECT d.text_print, count(*)
+-- name: groups
+-- Every text, link or picture that several posts have, in the order of an index.
+SELECT d.{same}_print, count(*)
   FROM bookmark AS d
  WHERE d.account_id = :account_id
-   AND d.text_print > :after
- GROUP BY d.text_print
+   AND d.{same}_print > :after
+ GROUP BY d.{same}_print
 HAVING count(*) > 1
- ORDER BY d.text_print
+ ORDER BY d.{same}_print
  LIMIT :limit
 
--- name: groups_by_link
-SELECT d.link_print, count(*)
-  FROM bookmark AS d
- WHERE d.account_id = :account_id
-   AND d.link_print > :after
- GROUP BY d.link_print
-HAVING count(*) > 1
- ORDER BY d.link_print
- LIMIT :limit
+-- name: posts
+SELECT m.print, m.number, m.post_id, m.link_print, m.text_print
+  FROM (SELECT d.{same}_print AS print, d.number, d.post_id, d.link_print, d.text_print,
+               row_number() OVER (PARTITION BY d.{same}_print ORDER BY d.number) AS place
+          FROM bookmark AS d INDEXED BY bookmark_by_{same}
+         WHERE d.account_id = :account_id
+           AND d.{same}_print = ANY(CAST(:prints AS bigint[]))) AS m
+ WHERE m.place <= :most
+ ORDER BY m.print, m.number
 
--- name: groups_by_picture
-SELECT d.picture_print, count(*)
-  FROM bookmark AS d
+-- name: prints
+SELECT d.post_id, d.text_print, d.link_print, d.picture_print
+  FROM bookmark AS d INDEXED BY bookmark_by_post
  WHERE d.account_id = :account_id
-   AND d.picture_print > :after
- GROUP BY d.picture_print
-HAVING count(*) > 1
- ORDER BY d.picture_print
- LIMIT :limit
+   AND d.post_id = ANY(CAST(:post_ids AS text[]))

@@ -38,3 +38,23 @@ SELECT {media}
   FROM bookmark AS b
  WHERE b.account_id = :account_id
    AND {filters}
+
+-- name: by_label
+-- CROSS JOIN makes SQLite start with the posts, and count numbers before it reads names.
+SELECT l.name, used.posts, count(*) OVER ()
+  FROM (SELECT bl.label_id, count(*) AS posts
+          FROM bookmark AS b
+          CROSS JOIN bookmark_label AS bl ON bl.account_id = :account_id AND bl.number = b.number
+         WHERE b.account_id = :account_id
+           AND {filters}
+         GROUP BY bl.label_id) AS used
+  CROSS JOIN label AS l ON l.account_id = :account_id AND l.label_id = used.label_id
+ ORDER BY used.posts DESC, l.name_key
+ LIMIT :limit
+
+-- name: numbered
+SELECT b.number, c.rendering
+  FROM bookmark AS b
+  JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
+ WHERE b.account_id = :account_id
+   AND b.number = ANY(CAST(:numbers AS bigint[]))

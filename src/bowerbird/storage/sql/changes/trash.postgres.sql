@@ -10,16 +10,3 @@ DELETE FROM trash
                             LIMIT :most
                               FOR UPDATE SKIP LOCKED))
 RETURNING post_id
-
--- name: contents
-SELECT t.post_id, t.bookmark, t.trashed_at
-  FROM trash AS t
- WHERE t.account_id = :account_id
-   AND t.post_id = ANY(CAST(:post_ids AS text[]))
-   AND t.trashed_at >= :oldest
-
--- name: sizes
-SELECT t.post_id, octet_length(t.bookmark)
-  FROM trash AS t
- WHERE t.account_id = :account_id
-   AND t.post_id = ANY(CAST(:post_ids AS text[]))

@@ -32,3 +32,16 @@ SELECT count(*)
          WHERE t.account_id = :account_id
            AND t.trashed_at >= :oldest
          LIMIT :limit) AS restorable
+
+-- name: contents
+SELECT t.post_id, t.bookmark, t.trashed_at
+  FROM trash AS t INDEXED BY sqlite_autoindex_trash_1
+ WHERE t.account_id = :account_id
+   AND t.post_id = ANY(CAST(:post_ids AS text[]))
+   AND t.trashed_at >= :oldest
+
+-- name: sizes
+SELECT t.post_id, octet_length(t.bookmark)
+  FROM trash AS t
+ WHERE t.account_id = :account_id
+   AND t.post_id = ANY(CAST(:post_ids AS text[]))

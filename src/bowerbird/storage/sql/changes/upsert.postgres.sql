@@ -30,13 +30,6 @@ SELECT c.number, c.rendering
  WHERE c.account_id = :account_id
    AND c.number = ANY(CAST(:numbers AS bigint[]))
 
--- name: threads
--- The conversations among these that somebody continues in the library, and the author's key.
-SELECT DISTINCT b.thread, b.author_key
-  FROM bookmark AS b
- WHERE b.account_id = :account_id
-   AND b.thread = ANY(CAST(:post_ids AS text[]))
-
 -- name: put_content
 INSERT INTO content (account_id, number, render_version, tags, rendering)
 VALUES (:account_id, :number, :render_version, :tags, :rendering)
@@ -60,10 +53,3 @@ DELETE FROM keyword
 INSERT INTO keyword (account_id, number, words)
 SELECT CAST(:account_id AS bigint), CAST(post.key AS bigint), CAST(post.value AS tsvector)
   FROM json_each_text(CAST(:words AS json)) AS post
-
--- name: set_word_form
-UPDATE bookmark
-   SET word_form = :word_form
- WHERE account_id = :account_id
-   AND number = ANY(CAST(:numbers AS bigint[]))
-   AND word_form <> :word_form

@@ -59,3 +59,17 @@ UPDATE bookmark
    SET content_hash = :content_hash
  WHERE account_id = :account_id
    AND number = :number
+
+-- name: threads
+-- The conversations among these that somebody continues in the library, and the author's key.
+SELECT DISTINCT b.thread, b.author_key
+  FROM bookmark AS b INDEXED BY bookmark_by_thread
+ WHERE b.account_id = :account_id
+   AND b.thread = ANY(CAST(:post_ids AS text[]))
+
+-- name: set_word_form
+UPDATE bookmark
+   SET word_form = :word_form
+ WHERE account_id = :account_id
+   AND number = ANY(CAST(:numbers AS bigint[]))
+   AND word_form <> :word_form

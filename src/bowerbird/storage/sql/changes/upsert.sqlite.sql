@@ -19,13 +19,6 @@ SELECT wanted.value, c.rendering
   FROM json_each(:numbers) AS wanted
   CROSS JOIN content AS c ON c.place = :place + wanted.value
 
--- name: threads
--- The conversations among these that somebody continues in the library, and the author's key.
-SELECT DISTINCT b.thread, b.author_key
-  FROM json_each(:post_ids) AS wanted
-  CROSS JOIN bookmark AS b INDEXED BY bookmark_by_thread
-          ON b.account_id = :account_id AND b.thread = wanted.value
-
 -- name: put_content
 INSERT INTO content (place, render_version, tags, rendering)
 VALUES (:place + :number, :render_version, :tags, :rendering)
@@ -48,10 +41,3 @@ DELETE FROM keyword WHERE rowid = :place + :number
 INSERT INTO keyword (rowid, words)
 SELECT :place + CAST(post.key AS INTEGER), post.value
   FROM json_each(:words) AS post
-
--- name: set_word_form
-UPDATE bookmark
-   SET word_form = :word_form
- WHERE account_id = :account_id
-   AND number IN (SELECT wanted.value FROM json_each(:numbers) AS wanted)
-   AND word_form <> :word_form

@@ -1,9 +1,6 @@
 -- name: engine
 SELECT 'PostgreSQL ' || current_setting('server_version'), pg_database_size(current_database())
 
--- name: content
-c.account_id = b.account_id AND c.number = b.number
-
 -- name: has_words
 EXISTS (SELECT 1 FROM keyword AS k WHERE k.account_id = :account_id AND k.number = b.number)
 
@@ -12,9 +9,6 @@ EXISTS (SELECT 1 FROM keyword AS k WHERE k.account_id = :account_id AND k.number
    FROM bookmark_label AS bl
    JOIN label AS l ON l.account_id = bl.account_id AND l.label_id = bl.label_id
   WHERE bl.account_id = :account_id AND bl.number = b.number)
-
--- name: these_numbers
-b.number = ANY(CAST(:numbers AS bigint[]))
 
 -- name: words_differ
 SELECT b.number
@@ -84,22 +78,3 @@ DELETE FROM keyword
                                  WHERE NOT EXISTS (SELECT 1 FROM person_id AS p WHERE p.account_id = k.account_id)
                                    AND NOT EXISTS (SELECT 1 FROM library AS l WHERE l.account_id = k.account_id)
                                  LIMIT :limit)
-
--- name: accounts_without_traits
-SELECT l.account_id
-  FROM library AS l
- WHERE l.account_id > :after
-   AND EXISTS (SELECT 1
-                 FROM bookmark AS b
-                WHERE b.account_id = l.account_id
-                  AND b.media & 524288 = 0)
- ORDER BY l.account_id
- LIMIT :limit
-
--- name: without_traits
-SELECT b.number, b.media
-  FROM bookmark AS b
- WHERE b.account_id = :account_id
-   AND b.media & 524288 = 0
- ORDER BY b.number
- LIMIT :limit

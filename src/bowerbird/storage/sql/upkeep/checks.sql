@@ -69,7 +69,7 @@ SELECT b.number, b.post_id, b.sort_index, b.is_read, b.is_archived, b.imported_a
        b.content_hash, b.completeness, b.order_source, c.render_version, c.tags, c.rendering,
        b.word_form, {has_words}, {label_names}
   FROM bookmark AS b
-  LEFT JOIN content AS c ON {content}
+  LEFT JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
  WHERE b.account_id = :account_id
    AND {condition}
  ORDER BY b.number
@@ -199,3 +199,25 @@ UPDATE vector_store
        invalidations = invalidations + 1,
        generation = generation + 1
  WHERE account_id = :account_id
+
+-- name: these_numbers
+b.number = ANY(CAST(:numbers AS bigint[]))
+
+-- name: accounts_without_traits
+SELECT l.account_id
+  FROM library AS l
+ WHERE l.account_id > :after
+   AND EXISTS (SELECT 1
+                 FROM bookmark AS b INDEXED BY bookmark_without_pictures
+                WHERE b.account_id = l.account_id
+                  AND b.media & 524288 = 0)
+ ORDER BY l.account_id
+ LIMIT :limit
+
+-- name: without_traits
+SELECT b.number, b.media
+  FROM bookmark AS b INDEXED BY bookmark_without_pictures
+ WHERE b.account_id = :account_id
+   AND b.media & 524288 = 0
+ ORDER BY b.number
+ LIMIT :limit

@@ -2,9 +2,6 @@
 SELECT 'SQLite ' || sqlite_version(), c.page_count * s.page_size
   FROM pragma_page_count() AS c, pragma_page_size() AS s
 
--- name: content
-c.place = :place + b.number
-
 -- name: has_words
 EXISTS (SELECT 1 FROM keyword_docsize AS k WHERE k.id = :place + b.number)
 
@@ -13,9 +10,6 @@ EXISTS (SELECT 1 FROM keyword_docsize AS k WHERE k.id = :place + b.number)
    FROM bookmark_label AS bl
    JOIN label AS l ON l.account_id = bl.account_id AND l.label_id = bl.label_id
   WHERE bl.account_id = :account_id AND bl.number = b.number)
-
--- name: these_numbers
-b.number IN (SELECT wanted.value FROM json_each(:numbers) AS wanted)
 
 -- name: words_differ
 -- The index stores no text, but it has the number of tokens of a row and matches phrases.
@@ -89,23 +83,3 @@ DELETE FROM keyword
                   WHERE NOT EXISTS (SELECT 1 FROM local_account AS a WHERE a.local_number = k.id / :places)
                     AND NOT EXISTS (SELECT 1 FROM library AS l WHERE l.local_number = k.id / :places)
                   LIMIT :limit)
-
--- name: accounts_without_traits
--- Without the name of its index, SQLite reads all libraries.
-SELECT l.account_id
-  FROM library AS l
- WHERE l.account_id > :after
-   AND EXISTS (SELECT 1
-                 FROM bookmark AS b INDEXED BY bookmark_without_pictures
-                WHERE b.account_id = l.account_id
-                  AND b.media & 524288 = 0)
- ORDER BY l.account_id
- LIMIT :limit
-
--- name: without_traits
-SELECT b.number, b.media
-  FROM bookmark AS b INDEXED BY bookmark_without_pictures
- WHERE b.account_id = :account_id
-   AND b.media & 524288 = 0
- ORDER BY b.number
- LIMIT :limit

@@ -15,11 +15,3 @@ SELECT b.number,
   JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
  WHERE b.account_id = :account_id
    AND b.number = ANY(CAST(:numbers AS bigint[]))
-
--- name: vectors
-SELECT v.number, v.scales, v.vectors
-  FROM vector AS v
- WHERE v.account_id = :account_id
-   AND v.number = ANY(CAST(:numbers AS bigint[]))
-   AND v.model = :model
- ORDER BY v.number

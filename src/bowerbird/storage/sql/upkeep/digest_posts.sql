@@ -64,3 +64,11 @@ SELECT max(b.number), count(*)
  GROUP BY b.author_key
  ORDER BY count(*) DESC, b.author_key
  LIMIT :limit
+
+-- name: vectors
+SELECT v.number, v.scales, v.vectors
+  FROM vector AS v
+ WHERE v.account_id = :account_id
+   AND v.number = ANY(CAST(:numbers AS bigint[]))
+   AND v.model = :model
+ ORDER BY v.number

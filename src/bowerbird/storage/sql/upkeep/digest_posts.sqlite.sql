@@ -14,10 +14,3 @@ SELECT b.number,
   FROM json_each(:numbers) AS wanted
   CROSS JOIN bookmark AS b ON b.account_id = :account_id AND b.number = wanted.value
   CROSS JOIN content AS c ON c.place = :place + b.number
-
--- name: vectors
-SELECT v.number, v.scales, v.vectors
-  FROM json_each(:numbers) AS wanted
-  CROSS JOIN vector AS v
-    ON v.account_id = :account_id AND v.number = wanted.value AND v.model = :model
- ORDER BY v.number

@@ -2,15 +2,6 @@
 -- Waits while another transaction holds the same key of the same account.
 SELECT pg_advisory_xact_lock(hashtextextended(CAST(:idempotency_key AS text), CAST(:account_id AS bigint)))
 
--- name: claim
--- Returns no row if the key is stored already, or if the account has been deleted.
-INSERT INTO idempotency (account_id, idempotency_key, fingerprint, status, headers, body, created_at)
-SELECT l.account_id, CAST(:idempotency_key AS text), CAST(:fingerprint AS bytea), 0, '', CAST(:body AS bytea), CAST(:created_at AS bigint)
-  FROM library AS l
- WHERE l.account_id = :account_id
-    ON CONFLICT (account_id, idempotency_key) DO NOTHING
-RETURNING account_id
-
 -- name: forget_old
 -- The oldest ones, up to a number and up to a size; at least one. Skips rows that another node is
 -- removing. An array, because PostgreSQL then selects the rows once.

@@ -23,3 +23,12 @@ SELECT 1
  WHERE i.account_id = :account_id
    AND i.created_at < :before
  LIMIT 1
+
+-- name: claim
+-- Returns no row if the key is stored already, or if the account has been deleted.
+INSERT INTO idempotency (account_id, idempotency_key, fingerprint, status, headers, body, created_at)
+SELECT l.account_id, CAST(:idempotency_key AS text), CAST(:fingerprint AS bytea), 0, '', CAST(:body AS bytea), CAST(:created_at AS bigint)
+  FROM library AS l
+ WHERE l.account_id = :account_id
+    ON CONFLICT (account_id, idempotency_key) DO NOTHING
+RETURNING account_id

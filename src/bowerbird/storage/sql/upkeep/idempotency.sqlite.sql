@@ -1,15 +1,6 @@
 -- name: hold
 -- Empty: the writer runs one transaction at a time.
 
--- name: claim
--- Returns no row if the key is stored already, or if the account has been deleted.
-INSERT INTO idempotency (account_id, idempotency_key, fingerprint, status, headers, body, created_at)
-SELECT l.account_id, :idempotency_key, :fingerprint, 0, '', :body, :created_at
-  FROM library AS l
- WHERE l.account_id = :account_id
-    ON CONFLICT (account_id, idempotency_key) DO NOTHING
-RETURNING account_id
-
 -- name: forget_old
 -- The oldest ones, up to a number and up to a size; at least one.
 DELETE FROM idempotency

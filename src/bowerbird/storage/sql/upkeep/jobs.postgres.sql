@@ -3,13 +3,6 @@
 -- the statement's start, because Citus refuses a clock that goes on while an UPDATE runs.
 CAST(date_part('epoch', statement_timestamp()) * 1000000 AS bigint)
 
--- name: bytes
--- PostgreSQL needs the type of a parameter in a SELECT list.
-CAST(:parameters AS bytea)
-
--- name: one_of_kinds
-o.kind = ANY(CAST(:kinds AS text[]))
-
 -- name: delete_old
 -- Skips rows that another node is removing. The ARRAY makes PostgreSQL choose the rows once.
 DELETE FROM job
@@ -31,7 +24,7 @@ RETURNING job_id
 SELECT o.account_id,
        (array_agg(o.job_id ORDER BY o.due_at, o.created_at, o.job_id)
            FILTER (WHERE NOT (o.due_at BETWEEN {now} + 1 AND {now} + :max_ahead)
-                     AND {one_of_kinds}))[1] AS job_id,
+                     AND o.kind = ANY(CAST(:kinds AS text[]))))[1] AS job_id,
        (SELECT count(*)
           FROM job AS r
          WHERE r.account_id = o.account_id

@@ -2,7 +2,7 @@
 -- Returns no row if the same job is unfinished, or if the account has been deleted.
 INSERT INTO job (account_id, job_id, kind, unique_text, parameters, priority, state, tries, fence,
                  due_at, done, total, created_at)
-SELECT l.account_id, CAST(:job_id AS text), CAST(:kind AS text), CAST(:unique_text AS text), {bytes},
+SELECT l.account_id, CAST(:job_id AS text), CAST(:kind AS text), CAST(:unique_text AS text), CAST(:parameters AS bytea),
        CAST(:priority AS bigint), 'pending', 0, 0, {now}, 0, 0, CAST(:now AS bigint)
   FROM library AS l
  WHERE l.account_id = :account_id

@@ -2,13 +2,6 @@
 -- The database's clock in microseconds, so that the leases of all machines use one clock.
 CAST(unixepoch('subsec') * 1000000 AS INTEGER)
 
--- name: bytes
--- PostgreSQL needs the type of a parameter in a SELECT list.
-:parameters
-
--- name: one_of_kinds
-o.kind IN (SELECT known.value FROM json_each(:kinds) AS known)
-
 -- name: delete_old
 DELETE FROM job
  WHERE account_id = :account_id
@@ -47,7 +40,7 @@ SELECT v.account_id,
            AND o.priority = :priority
            AND o.account_id = v.account_id
            AND NOT (o.due_at BETWEEN {now} + 1 AND {now} + :max_ahead)
-           AND {one_of_kinds}
+           AND o.kind = ANY(CAST(:kinds AS text[]))
          ORDER BY o.due_at, o.created_at, o.job_id
          LIMIT 1) AS job_id,
        (SELECT count(*)

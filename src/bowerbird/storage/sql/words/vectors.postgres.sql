@@ -1,6 +1,3 @@
--- name: bytes
-bytea
-
 -- name: missing
 -- Bookmarks without a vector of this model or with a stale one, starting at a number. The vector of
 -- each bookmark is looked up: a join is slow while the tables have no statistics.
@@ -14,26 +11,3 @@ SELECT b.number, b.content_hash, c.rendering
                     AND v.model = :model), 0) = 0
  ORDER BY b.number
  LIMIT :limit
-
--- name: bookmarks
-SELECT b.number, b.content_hash,
-       EXISTS (SELECT 1 FROM vector AS v
-                WHERE v.account_id = :account_id AND v.number = b.number AND v.model = :model
-                  AND length(v.text_hash) > 0)
-  FROM bookmark AS b
- WHERE b.account_id = :account_id
-   AND b.number = ANY(CAST(:numbers AS bigint[]))
-
--- name: text_hashes
--- Without those of stale vectors.
-SELECT v.number, v.model, v.text_hash
-  FROM vector AS v
- WHERE v.account_id = :account_id
-   AND v.number = ANY(CAST(:numbers AS bigint[]))
-   AND length(v.text_hash) > 0
-
--- name: number_text
-SELECT string_agg(CAST(v.number AS text), ',')
-  FROM vector AS v
- WHERE v.account_id = :account_id
-   AND v.model = :model

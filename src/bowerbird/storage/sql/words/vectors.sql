@@ -19,7 +19,7 @@ SELECT s.account_id, s.model, s.name, s.embedded, l.total, p.email
 -- start at the current time, so that a cache never takes a new store for the one it replaced.
 INSERT INTO vector_store (account_id, model, name, dimensions, embedded, complete_below,
                           invalidations, generation, is_built, unpaid_since)
-SELECT l.account_id, CAST(:model AS {bytes}), CAST(:name AS text), 0, 0, 0,
+SELECT l.account_id, CAST(:model AS bytea), CAST(:name AS text), 0, 0, 0,
        CAST(:now AS bigint), CAST(:now AS bigint), FALSE, NULL
   FROM library AS l
  WHERE l.account_id = :account_id
@@ -230,7 +230,7 @@ SELECT count(*)
 -- Reads from vector_store, so that a store that was removed gets no new row.
 INSERT INTO vector_part (account_id, model, written, number, posts, content)
 SELECT s.account_id, s.model, CAST(:written AS bigint), CAST(:number AS bigint),
-       CAST(:posts AS bigint), CAST(:content AS {bytes})
+       CAST(:posts AS bigint), CAST(:content AS bytea)
   FROM vector_store AS s
  WHERE s.account_id = :account_id
    AND s.model = :model
@@ -242,3 +242,26 @@ SELECT s.account_id, s.model, CAST(:written AS bigint), CAST(:number AS bigint),
 DELETE FROM vector_part
  WHERE account_id = :account_id
    AND model = :model
+
+-- name: bookmarks
+SELECT b.number, b.content_hash,
+       EXISTS (SELECT 1 FROM vector AS v
+                WHERE v.account_id = :account_id AND v.number = b.number AND v.model = :model
+                  AND length(v.text_hash) > 0)
+  FROM bookmark AS b
+ WHERE b.account_id = :account_id
+   AND b.number = ANY(CAST(:numbers AS bigint[]))
+
+-- name: text_hashes
+-- Without those of stale vectors.
+SELECT v.number, v.model, v.text_hash
+  FROM vector AS v
+ WHERE v.account_id = :account_id
+   AND v.number = ANY(CAST(:numbers AS bigint[]))
+   AND length(v.text_hash) > 0
+
+-- name: number_text
+SELECT string_agg(CAST(v.number AS text), ',')
+  FROM vector AS v
+ WHERE v.account_id = :account_id
+   AND v.model = :model
