@@ -32,16 +32,6 @@ def test_a_created_account_is_described_and_only_its_id_is_on_stdout(empty: Libr
     )
 
 
-def test_a_separate_process_prints_the_same(empty: Library) -> None:
-    with empty.start("account", "create", EMAIL) as process:
-        out, err = process.communicate()
-
-    assert process.returncode == 0
-    assert err.startswith(f"Created the account {EMAIL} with the plan pro in ")
-    account_id = empty.value("SELECT account_id FROM person")
-    assert out == f"{account_id}\n"
-
-
 def test_new_accounts_get_the_default_plan_unless_another_is_given(empty: Library) -> None:
     empty.run("account", "create", "one@example.com")
     hosted = Library({**empty.environment, "BOWERBIRD_DEFAULT_PLAN": "free"})

@@ -43,12 +43,3 @@ def test_a_missing_model_is_reported_with_the_command_that_builds_it(library: Li
 
     assert ran.code == 1
     assert "bowerbird model" in ran.text
-
-
-def test_deleting_the_account_deletes_its_vectors(library: Library) -> None:
-    library.run("embed", EMAIL)
-
-    assert library.run("account", "delete", EMAIL, "--yes").code == 0
-
-    assert library.value("SELECT count(*) FROM vector") == 0
-    assert library.value("SELECT count(*) FROM vector_store") == 0

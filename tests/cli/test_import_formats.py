@@ -173,17 +173,6 @@ def test_notes_are_imported_and_counted(
     assert "  new 0\n  changed 0\n" in library.run("import", EMAIL, dewey).out
 
 
-def test_an_import_can_be_undone_as_it_says(library: Library, files: list[Path]) -> None:
-    ran = library.run("import", EMAIL, *files)
-    said = re.search(r"To undo this import, until \d{4}-\d\d-\d\d: bowerbird (.+)\n", ran.out)
-    assert said
-
-    undone = library.run(*said[1].split())
-
-    assert undone.code == 0, undone.text
-    assert library.value("SELECT count(*) FROM bookmark") == 0
-
-
 def test_labels_that_are_too_long_are_shortened_and_named(library: Library, tmp_path: Path) -> None:
     file = tmp_path / "raindrop.csv"
     long = "t" * 101

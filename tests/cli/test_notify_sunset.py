@@ -171,16 +171,6 @@ def test_an_email_that_may_have_arrived_is_sent_again_only_on_request(
     assert one["Message-ID"] == two["Message-ID"]
 
 
-def test_a_delivered_email_cannot_be_sent_again(library: Library, server: MailServer) -> None:
-    send(library)
-
-    ran = send(library, "--resend-to", "ben@example.com")
-
-    assert ran.code == 1
-    assert "No refused or unconfirmed email about v1 to 'ben@example.com'." in ran.text
-    assert emails_sent(server)["ben@example.com"] == 1
-
-
 def test_the_next_run_finishes_a_killed_one_and_sends_nothing_twice(
     library: Library, server: MailServer
 ) -> None:

@@ -81,16 +81,6 @@ async def test_the_account_reports_the_progress_of_its_vectors(alice: Member) ->
     assert (await _account(alice))["vector_store"] == {**ready, "total": 5}
 
 
-async def test_an_unchanged_account_returns_304(cast: Service) -> None:
-    first = await cast.alice.get("/v1/account")
-    tag = {"If-None-Match": first.headers["etag"]}
-    assert (await cast.alice.client.get("/v1/account", headers=tag)).status_code == 304
-
-    await cast.alice.save()
-
-    assert (await cast.alice.client.get("/v1/account", headers=tag)).status_code == 200
-
-
 CHALLENGE = (
     'Bearer realm="bowerbird", '
     'resource_metadata="http://localhost:8080/.well-known/oauth-protected-resource"'

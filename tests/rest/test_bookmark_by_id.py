@@ -43,32 +43,6 @@ async def _counts(member: Member) -> dict[str, int]:
     return counts
 
 
-# One bookmark
-async def test_marking_a_bookmark_returns_the_changed_bookmark(alice: Member) -> None:
-    await alice.save(post_id="1", tags=["x"])
-    before = await writing.bookmark(alice, "1")
-
-    response = await writing.send(alice, "PATCH", "/v1/bookmarks/1", {"is_read": True})
-
-    assert response.status_code == 200
-    changed = {"status": True, "data": {**before, "is_read": True}, "meta": {}}
-    assert writing.without_change(response) == changed
-    assert await writing.bookmark(alice, "1") == {**before, "is_read": True}
-
-
-async def test_an_omitted_flag_is_left_unchanged(alice: Member) -> None:
-    await alice.save(post_id="1", is_read=True, is_archived=True)
-
-    one = await writing.send(alice, "PATCH", "/v1/bookmarks/1", {"is_read": False})
-    two = await writing.send(
-        alice, "PATCH", "/v1/bookmarks/1", {"is_read": None, "is_archived": False}
-    )
-
-    assert one.json()["data"]["is_archived"] is True
-    assert two.json()["data"]["is_read"] is False
-    assert two.json()["data"]["is_archived"] is False
-
-
 @in_turn(
     ("body", "named"),
     [
@@ -119,12 +93,6 @@ async def test_many_bookmarks_are_marked_in_one_request(alice: Member) -> None:
     }
     assert await alice.ids() == ["1"]
     assert await writing.version(alice) == before + 1
-
-
-async def test_a_request_with_only_unknown_bookmarks_returns_404(alice: Member) -> None:
-    response = await writing.send(alice, "POST", UPDATE, {"tweet_ids": ["7"], "is_read": True})
-
-    assert writing.refused(response) == (404, "NOT_FOUND")
 
 
 @in_turn(
@@ -200,15 +168,6 @@ async def test_a_note_is_added_changed_and_removed(alice: Member) -> None:
     await _note(alice, "1", "Third")
     assert await _note(alice, "1", None) == before
     assert await writing.recount(alice) == []
-
-
-async def test_flags_and_a_note_change_together(alice: Member) -> None:
-    await alice.save(post_id="1")
-
-    body = {"note": "Both", "is_read": True}
-    changed = (await writing.send(alice, "PATCH", "/v1/bookmarks/1", body)).json()["data"]
-
-    assert (changed["note"], changed["is_read"]) == ("Both", True)
 
 
 @pytest.mark.both
@@ -400,18 +359,6 @@ async def test_the_passages_of_a_post_have_at_most_50_000_characters(alice: Memb
 
     assert response.status_code == 400
     assert "50,000 characters" in response.json()["error"]
-
-
-async def test_a_comment_is_found_by_its_words(alice: Member) -> None:
-    await alice.save(post_id="1", text=TEXT)
-    made = await marked(alice, quote="feathers", comment="Quokka blue")
-
-    found = (await alice.listed(q="quokka", highlight="true"))["data"]
-    assert found[0]["highlight"]["field"] == "highlights.comment"
-
-    await writing.send(alice, "DELETE", f"/v1/bookmarks/1/highlights/{made['id']}")
-    assert await alice.ids(q="quokka") == []
-    assert await writing.recount(alice) == []
 
 
 async def test_a_changed_text_moves_its_highlights_or_loses_them(alice: Member) -> None:

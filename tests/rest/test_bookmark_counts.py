@@ -8,7 +8,6 @@ from tests.support import make, writing
 from tests.support.in_turn import in_turn
 from tests.support.service import Member
 from tests.support.toolcalls import call, refusal
-from tests.support.wishes import Wish
 
 pytestmark = pytest.mark.anyio
 
@@ -18,23 +17,6 @@ async def _counts(member: Member, **params: Any) -> dict[str, int]:
     assert response.status_code == 200, response.text
     data: dict[str, int] = response.json()["data"]
     return data
-
-
-async def _fill(member: Member) -> None:
-    await member.save_all(
-        [
-            make.post(author="ada", text="katze", tags=["x"]),
-            make.post(author="eve", text="katze", is_read=True),
-            make.post(author="eve", text="hund", is_archived=True, posted_at="2020-01-01"),
-            make.post(author="eve", text="hund", is_read=True, is_archived=True),
-        ]
-    )
-
-
-async def test_counts_the_default_list_and_the_whole_library(alice: Member) -> None:
-    await _fill(alice)
-
-    assert await _counts(alice) == {"count": 1, "total": 4, "unread": 2, "archived": 2}
 
 
 async def test_the_counters_follow_every_change(alice: Member) -> None:
@@ -152,27 +134,6 @@ async def test_an_invalid_request_is_refused(alice: Member, asked: dict[str, str
     response = await alice.get("/v1/bookmarks/facets", **asked)
 
     assert writing.refused(response) == (400, "INVALID_REQUEST")
-
-
-async def test_a_filter_needs_a_paid_plan(free: Member) -> None:
-    await fill(free)
-
-    assert await facets(free, "author") == {"ada": 4, "eve": 2, "mia": 2}
-    response = await free.get("/v1/bookmarks/facets", by="author", label="Birds")
-    assert writing.refused(response) == (402, "FILTER_NOT_ALLOWED")
-
-
-async def test_whom_do_i_save_most(alice: Member) -> None:
-    await fill(alice)
-    wish = Wish(alice)
-
-    found = await wish.call("facet_bookmarks", by="author", limit=2)
-
-    assert [one["value"] for one in found["facets"]] == ["ada", "eve"]
-    assert (found["bookmarks"], found["total_count"]) == (12, 3)
-    # Two were asked for, and total_count says that there are more.
-    assert "advice" not in found
-    wish.require_cheap()
 
 
 async def test_the_tool_takes_the_filters_of_the_list(alice: Member) -> None:

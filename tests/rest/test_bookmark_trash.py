@@ -28,19 +28,6 @@ async def _restore(member: Member, path: str = PATH) -> httpx.Response:
     return await writing.send(member, "POST", f"{path}/restore")
 
 
-async def test_deleting_returns_the_time_until_which_restoring_is_possible(alice: Member) -> None:
-    await alice.save(post_id="1")
-
-    response = await _delete(alice)
-
-    assert response.status_code == 200
-    assert writing.without_change(response) == {
-        "status": True,
-        "data": {"post_id": "1", "restorable_until": "2026-08-17T08:21:13.841838+00:00"},
-        "meta": {},
-    }
-
-
 @pytest.mark.both
 async def test_a_deleted_bookmark_does_not_appear_anywhere(alice: Member) -> None:
     await alice.save(post_id="1", text="katze", tags=["x"], author="eve")
@@ -58,15 +45,6 @@ async def test_a_deleted_bookmark_does_not_appear_anywhere(alice: Member) -> Non
     assert (await alice.get("/v1/bookmarks/count")).json()["data"]["total"] == 1
     assert await writing.labels(alice) == {"x": 1}
     assert await writing.recount(alice) == []
-
-
-async def test_a_deleted_bookmark_cannot_be_changed(alice: Member) -> None:
-    await alice.save(post_id="1", tags=["x"])
-    await _delete(alice)
-
-    assert (await writing.add(alice, "x", "1")).status_code == 404
-    assert (await writing.send(alice, "PATCH", PATH, {"is_read": True})).status_code == 404
-    assert (await _delete(alice)).status_code == 404
 
 
 @pytest.mark.both

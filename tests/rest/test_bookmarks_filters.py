@@ -48,17 +48,6 @@ async def test_media_types_have_synonyms_and_ignore_case(alice: Member) -> None:
     assert await alice.ids(media_type="animated_gif") == await alice.ids(media_type="GIF") == [gif]
 
 
-async def test_an_unknown_media_type_is_refused_and_the_valid_ones_listed(alice: Member) -> None:
-    for text in ("audio", "images", "image,video", "1", "\u0131mage"):
-        response = await alice.get("/v1/bookmarks", media_type=text)
-
-        assert response.status_code == 400
-        assert response.json()["error"] == (
-            "media_type: must be one of image, video, gif, article, link, poll, thread, text, "
-            f"got {text!a}."
-        )
-
-
 @pytest.mark.both
 async def test_author_is_a_handle_or_the_exact_name(alice: Member) -> None:
     hers = await alice.save(author="Ada_L", name="Ada Lovelace")
@@ -68,12 +57,6 @@ async def test_author_is_a_handle_or_the_exact_name(alice: Member) -> None:
         assert await alice.ids(author=text) == [hers["post_id"]]
     for text in ("ada", "lovelace", "@Ada Lovelace", "ada_l%", "ada*", "@@ada_l"):
         assert await alice.ids(author=text) == []
-
-
-async def test_names_outside_ascii_ignore_case_too(alice: Member) -> None:
-    saved = await alice.save(author="x", name="ÉMILE STRASSE")
-
-    assert await alice.ids(author="E\u0301mile straße") == [saved["post_id"]]
 
 
 @pytest.mark.both
@@ -212,14 +195,6 @@ async def test_filters_combine_and_the_total_reflects_them(alice: Member) -> Non
 
     assert [bookmark["post_id"] for bookmark in answer["data"]] == [match["post_id"]]
     assert answer["meta"]["total_count"] == 1
-
-
-async def test_the_unix_epoch_is_an_ordinary_bound(alice: Member) -> None:
-    saved = await alice.save(posted_at="1970-01-01T00:00:01+00:00")
-
-    assert await alice.ids(posted_to="1970-01-01T00:00:00Z") == []
-    assert await alice.ids(bookmarked_to="1970-01-01T00:00:00Z") == []
-    assert await alice.ids(posted_from="1970-01-01T00:00:00Z") == [saved["post_id"]]
 
 
 DAYS = ("2024-12-30", "2024-12-31", "2025-01-01", "2025-01-02")

@@ -182,22 +182,6 @@ async def test_the_count_equals_the_length_of_the_list(alice: Member) -> None:
     assert len(ids) == 6
 
 
-async def test_a_view_can_search_by_meaning(alice: Member) -> None:
-    ids = await _filled(alice)
-    path = await writing.view(alice, base_query={"vector_search_term": "pets"})
-
-    shown = (await alice.get(f"{path}/bookmarks", limit=2)).json()
-
-    assert shown["data"][0]["post_id"] == ids["cat"]
-    found = shown["meta"]["total_count"]
-    assert 1 <= found < len(TEXTS)
-    assert (await alice.get(path)).json()["data"]["count"] == found
-    assert (await alice.get("/v1/views")).json()["data"][0]["count"] == found
-    await alice.save(text="Our cats and dogs are the best pets.")
-    await alice.embed()
-    assert (await alice.get(path)).json()["data"]["count"] == found + 1
-
-
 async def test_a_cached_answer_is_valid_until_posts_or_vectors_change(alice: Member) -> None:
     await _filled(alice)
     first = await alice.get("/v1/bookmarks", vector_search_term="pets")
@@ -344,17 +328,6 @@ async def test_posts_with_a_common_word_come_before_similar_ones_without_it(alic
     assert all("zephyr" in post["tweet_details"]["text"] for post in found[:30])
 
 
-async def test_scores_fall_from_the_first_post_to_the_last(alice: Member) -> None:
-    await alice.save_all([make.post(text=f"the cat {'purrs ' * n}") for n in range(6)])
-    await alice.embed()
-
-    for asked in ({"q": "purrs"}, {}):
-        listed = await alice.listed(vector_search_term="a purring cat", **asked)
-        scores = [post["score"] for post in listed["data"]]
-        assert scores
-        assert scores == sorted(scores, reverse=True)
-
-
 @pytest.mark.both
 async def test_a_typo_is_forgiven_and_corrected(alice: Member) -> None:
     await alice.save_all([make.post(text="Kubernetes restarted the pod"), make.post(text="Tea")])
@@ -364,31 +337,6 @@ async def test_a_typo_is_forgiven_and_corrected(alice: Member) -> None:
 
     assert listed["data"][0]["tweet_details"]["text"].startswith("Kubernetes")
     assert listed["meta"]["did_you_mean"] == "kubernetes"
-
-
-async def test_similar_posts_are_only_those_that_are_near(alice: Member) -> None:
-    cat = await alice.save(text="Our kitten sleeps on the radiator")
-    other = await alice.save(text="A cat that sleeps all day")
-    await alice.save(text="Bond yields fell in the third quarter")
-    await alice.embed()
-
-    answer = (await alice.get(f"/v1/bookmarks/{cat['post_id']}/similar")).json()
-
-    assert [post["post_id"] for post in answer["data"]] == [other["post_id"]]
-    assert 0 < answer["data"][0]["score"] <= 1
-    assert answer["meta"]["total_count"] == 1
-
-
-async def test_hidden_posts_with_the_words_are_counted_beside_near_ones(alice: Member) -> None:
-    await alice.save(text="A platypus swims in the creek", is_read=True)
-    await alice.save(text="An otter and a beaver swim in the river")
-    await alice.embed()
-    both = dict.fromkeys(("q", "vector_search_term"), "platypus swims in a creek")
-
-    listed = await alice.listed(**both)
-
-    assert listed["meta"]["total_count"] == 1
-    assert listed["meta"]["hint"].startswith("1 read or archived post matches.")
 
 
 QUESTION = "which herons nest beside quiet rivers"
@@ -506,14 +454,6 @@ async def test_the_nearest_posts_come_first_without_the_post_itself(alice: Membe
 
     assert await _similar(alice, birds) == [crows, bank]
     assert await _similar(alice, birds, limit=1) == [crows]
-
-
-async def test_meta_has_the_fields_of_a_list(alice: Member) -> None:
-    birds, _, _ = await _filled_similar(alice)
-
-    meta = (await alice.get(f"/v1/bookmarks/{birds}/similar", limit=1)).json()["meta"]
-
-    assert meta == {"next_cursor": None, "limit": 1, "total_count": 2, "count": 1}
 
 
 @pytest.mark.both

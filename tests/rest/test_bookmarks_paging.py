@@ -143,15 +143,6 @@ async def test_an_empty_sort_cursor_is_the_empty_value_of_a_text(alice: Member) 
     assert len(await alice.ids(sort_by="posted_at", sort_cursor="")) == 2
 
 
-async def test_sort_cursor_works_in_the_default_order_and_with_filters(alice: Member) -> None:
-    ids = [record["post_id"] for record in await _fill(alice)]
-
-    assert await alice.ids(sort_cursor="1") == ids[6::-3]
-    assert await alice.ids(sort_cursor="1", q="katze") == ids[6::-3]
-    assert await alice.ids(sort_cursor="1", author="a") == ids[6::-3]
-    assert (await alice.listed(sort_cursor="1"))["meta"]["total_count"] == 9
-
-
 async def test_cursor_takes_precedence_over_sort_cursor(alice: Member) -> None:
     await _fill(alice)
     whole = await alice.ids(sort_by="title")

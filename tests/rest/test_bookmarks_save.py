@@ -2,17 +2,15 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Final
 
 import pytest
 
 from bowerbird.library.imports import planning
-from bowerbird.model.accounts import Account
 from bowerbird.model.labels import NAME_RULE
 from bowerbird.sources.post_links import post_id_of
 from bowerbird.storage.bookmarks import upsert
-from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.postgres import database as postgres
 from tests.support import make, writing
 from tests.support.in_turn import in_turn
@@ -51,20 +49,6 @@ async def test_a_link_is_stored_with_its_author_and_without_text(alice: Member) 
     assert post["tweet_details"]["posted_at"].startswith("2025-07-15T")
     assert post["imported_at"] == "2026-07-18T08:21:13.841838"
     assert (post["is_read"], post["is_archived"], post["tags"]) == (False, False, None)
-
-
-async def test_a_saved_link_is_labelled_and_found_by_label_and_search(alice: Member) -> None:
-    await alice.save(post_id="1", text="older")
-
-    await save(alice, links=[X], labels=["To read", "Birds"])
-
-    assert await alice.ids() == [X_ID, "1"]
-    assert await alice.ids(tag="to read") == [X_ID]
-    assert await alice.ids(q="nestcam") == [X_ID]
-    assert await alice.ids(author="nestcam") == [X_ID]
-    assert (await stored(alice, X_ID))["tags"] == ["Birds", "To read"]
-    assert await writing.labels(alice) == {"Birds": 1, "To read": 1}
-    assert await writing.recount(alice) == []
 
 
 async def test_one_bad_link_fails_alone_with_a_sentence(alice: Member) -> None:
@@ -415,25 +399,6 @@ async def test_a_post_of_bluesky_is_one_by_name_and_by_id_of_its_author(
     assert (await alice.get("/v1/bookmarks/count")).json()["data"]["total"] == 2
 
 
-async def test_many_links_to_bluesky_read_the_posts_of_their_day_once(
-    alice: Member, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await results(alice, links=[BY_DID[:-1] + last for last in "abc"])
-    read: list[int] = []
-    each = BookmarkStore.each
-
-    async def counted(
-        store: BookmarkStore, account: Account, numbers: Sequence[int]
-    ) -> dict[int, bytes]:
-        read.extend(numbers)
-        return await each(store, account, numbers)
-
-    monkeypatch.setattr(BookmarkStore, "each", counted)
-    await results(alice, links=[BY_NAME[:-1] + last for last in "defgh"])
-
-    assert len(read) == 3
-
-
 async def test_a_label_beyond_the_limit_of_a_post_is_left_out_and_reported(alice: Member) -> None:
     await alice.save(post_id=X_ID, tags=[f"l{n}" for n in range(100)])
 
@@ -550,16 +515,6 @@ async def test_an_imported_post_that_quotes_an_article_has_it_and_gives_it_back(
     await bob.save_all(exported)
     assert (await bob.listed())["data"] == exported
     assert (await alice.save_all(exported)).unchanged == 1
-
-
-async def test_a_quote_that_comes_later_brings_its_article(alice: Member) -> None:
-    post = {"post_id": "5", "tweet_details": {"text": "Read this"}}
-    for details in (post["tweet_details"], {"text": "Read this", "quoted_tweet": QUOTED}):
-        body = {"posts": [{**post, "tweet_details": details}]}
-        assert (await alice.client.post("/v1/bookmarks", json=body)).status_code == 200
-
-    assert (await _details(alice, "5"))["article"] == LONG_FORM
-    assert await alice.ids(media_type="article") == ["5"]
 
 
 async def test_a_post_keeps_its_own_article(alice: Member) -> None:

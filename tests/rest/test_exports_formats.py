@@ -208,12 +208,6 @@ async def test_an_invalid_field_is_named_and_no_job_is_created(
     assert await alice.database.rows("SELECT count(*) FROM job", {}) == [(0,)]
 
 
-async def test_an_unknown_format_returns_405(alice: Member) -> None:
-    response = await alice.client.post("/v1/exports/docx")
-
-    assert response.status_code == 405
-
-
 async def test_a_free_account_can_export_everything_but_cannot_filter(cast: Service) -> None:
     posts = await fill(cast.free)
     view = await cast.free.client.post("/v1/exports/csv", json={"tag": "x", "limit": "bad"})
@@ -340,13 +334,6 @@ async def test_a_pdf_export_is_a_pdf_document(cast: Service) -> None:
     assert response.headers["content-type"] == "application/pdf"
     assert response.content.startswith(b"%PDF-")
     assert isinstance(job["notes"], list)
-
-
-@pytest.mark.parametrize("format", ["csv", "pdf", "markdown", "netscape"])
-async def test_an_export_without_posts_is_still_a_complete_file(cast: Service, format: str) -> None:
-    job = await export(cast, cast.alice, format, q="nothing")
-
-    assert len((await fetch(cast, job)).content) == job["file_size"] > 0
 
 
 async def test_a_markdown_export_is_a_zip_file_with_a_file_per_post(cast: Service) -> None:

@@ -209,18 +209,6 @@ async def test_copies_appear_once_in_ranked_lists(alice: Member) -> None:
     assert set(await alice.ids(q="blue")) == {*copies, other, linked}
 
 
-@pytest.mark.both
-async def test_newer_posts_come_first_among_equal_scores(alice: Member) -> None:
-    posts = [
-        make.post(text=f"blue nest {name}", sort_index=100 - n) for n, name in enumerate("abc")
-    ]
-    await alice.save_all(posts)
-
-    found = await alice.ids(q="blue nest", sort_by="relevance")
-
-    assert found == [post["post_id"] for post in posts]
-
-
 LINK = {
     "type": "link",
     "url": "https://www.example.org/a",
@@ -338,19 +326,6 @@ async def _embed(built: App, member: Member) -> None:
 async def _vectors(member: Member) -> dict[str, Any]:
     shown: dict[str, Any] = (await member.get("/v1/account")).json()["data"]["vector_store"]
     return shown
-
-
-async def test_an_embedding_service_replaces_the_local_model(
-    remote: tuple[App, Member], service: EmbeddingService
-) -> None:
-    built, alice = remote
-    red = await alice.save(text="red bird", author="", name="")
-    await alice.save(text="green frog", author="", name="")
-    await _embed(built, alice)
-
-    assert (await alice.ids(vector_search_term="red"))[0] == red["post_id"]
-    assert (await _vectors(alice))["model"] == "tiny"
-    assert service.asked
 
 
 async def test_search_by_meaning_returns_503_while_the_service_is_down_and_the_rest_works(

@@ -378,16 +378,6 @@ async def test_an_answer_names_the_parameters_without_effect(alice: Member) -> N
         assert answer == plain
 
 
-async def test_views_and_similar_posts_name_them_too(alice: Member) -> None:
-    post = await alice.save()
-    await alice.embed()
-    assert (await alice.client.post("/v1/views", json={"name": "All"})).status_code == 201
-
-    for path in ("/v1/views/all/bookmarks", f"/v1/bookmarks/{post['post_id']}/similar"):
-        meta = (await alice.get(path, author="ada", nothing="")).json()["meta"]
-        assert meta["ignored_parameters"] == ["author", "nothing"]
-
-
 async def test_every_page_of_a_list_names_them(alice: Member) -> None:
     """The later pages of a plain list are read a faster way."""
     for _ in range(3):

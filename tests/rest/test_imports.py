@@ -5,14 +5,11 @@ from typing import Any
 import pytest
 
 from bowerbird.library.access import turns
-from bowerbird.library.bookmarks.writing.changeset import Changeset, Changesets
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.labels import import_labels
-from bowerbird.storage.database import Transaction
 from tests.support import waiting, writing
 from tests.support.imports import found, run, take
 from tests.support.service import Member, Service
-from tests.support.watched_writes import WatchedWrites
 from tests.support.working import at_work
 
 pytestmark = pytest.mark.anyio
@@ -248,22 +245,3 @@ async def test_an_import_that_is_not_there_and_bad_fields_are_refused(
     assert writing.refused(answer) == (402, "SUBSCRIPTION_REQUIRED")
     answer = await free.get(f"/v1/imports/{own}/suggested_labels")
     assert writing.refused(answer) == (402, "SUBSCRIPTION_REQUIRED")
-
-
-@pytest.mark.both
-async def test_a_turn_reads_the_labels_of_a_batch_in_one_statement(alice: Member) -> None:
-    names = [f"label{n}" for n in range(5)]
-    await alice.save(post_id="1", tags=names)
-    ids = [await writing.label_id(alice, name) for name in names]
-    changesets, watched = Changesets(alice.database), WatchedWrites(alice.database)
-
-    async def read(some: list[str]) -> None:
-        async def work(transaction: Transaction) -> Changeset:
-            return await changesets.open(transaction, alice.account_id, label_ids=some)
-
-        changeset = await alice.database.write(work)
-        assert all(changeset.label_of_id(one) for one in some)
-
-    await read(ids[:1])
-    await read(ids)
-    assert watched.reads[0] == watched.reads[1]

@@ -9,7 +9,6 @@ from bowerbird.requests import limits
 from tests.support import make, writing
 from tests.support.in_turn import in_turn
 from tests.support.service import Member
-from tests.support.toolcalls import refusal
 
 pytestmark = pytest.mark.anyio
 
@@ -88,17 +87,6 @@ async def test_the_name_of_another_label_is_refused(alice: Member) -> None:
     assert writing.refused(response) == (400, "INVALID_REQUEST")
     assert writing.sentence(response).startswith("label_name: ")
     assert await writing.labels(alice) == {"b": 1, "Stra\u00dfe": 1}
-
-
-async def test_omitted_fields_are_not_changed(alice: Member) -> None:
-    await alice.save(post_id="1", tags=["x"])
-
-    await _patch(alice, "x", {"metadata": COLOUR})
-    renamed = (await _patch(alice, "x", {"label_name": "y"})).json()["data"]
-    noted = (await _patch(alice, "y", {"metadata": {"a": 1}})).json()["data"]
-
-    assert renamed["metadata"] == COLOUR
-    assert noted["label_name"] == "y"
 
 
 async def test_sending_the_current_values_changes_nothing(alice: Member) -> None:
@@ -224,12 +212,6 @@ async def test_the_free_plan_is_refused(free: Member) -> None:
     assert await writing.labels(free) == {"a": 1, "b": 1}
 
 
-async def test_an_account_without_labels_has_an_empty_list(alice: Member) -> None:
-    body = (await alice.get("/v1/labels")).json()
-
-    assert body == {"status": True, "data": [], "meta": {}}
-
-
 async def test_a_label_has_id_name_metadata_and_count(alice: Member) -> None:
     await alice.save(post_id="1")
     await writing.add(alice, "To Read", "1")
@@ -313,19 +295,6 @@ async def test_an_account_beyond_the_bound_lists_all_its_labels(alice: Member) -
     assert page["meta"]["total_count"] == limits.LABELS_MAX + 5
 
 
-async def test_if_none_match_star_is_304_only_for_successful_responses(alice: Member) -> None:
-    anything = {"If-None-Match": "*"}
-
-    assert (await alice.client.get("/v1/labels", headers=anything)).status_code == 304
-    tag = (await alice.get("/v1/labels")).headers["etag"]
-    await alice.save(tags=["x"])
-    changed = await alice.client.get("/v1/labels", headers={"If-None-Match": tag})
-    assert changed.status_code == 200
-    assert (await alice.client.get("/v1/bookmarks/1", headers=anything)).status_code == 404
-    refused = await alice.client.get("/v1/bookmarks?limit=0", headers=anything)
-    assert refused.status_code == 400
-
-
 FULL = [f"label {number:03}" for number in range(limits.POST_LABELS_MAX)]
 
 POST_IS_FULL = "Post 1 already has 100 labels, which is the maximum."
@@ -402,14 +371,6 @@ async def test_a_post_with_more_labels_keeps_them(alice: Member) -> None:
 
     assert await writing.tags(alice, "1") == [*FULL, "yy", "z"]
     assert await writing.recount(alice) == []
-
-
-async def test_the_tool_refuses_another_label_too(alice: Member) -> None:
-    await alice.save(post_id="1", tags=FULL)
-
-    said = await refusal(alice, "add_label", post_ids=["1"], label_name="one more")
-
-    assert POST_IS_FULL in said
 
 
 # Per account

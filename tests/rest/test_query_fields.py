@@ -56,43 +56,6 @@ async def test_alternatives_exclusions_and_parentheses(alice: Member) -> None:
     assert (await alice.listed(q="cat OR cow"))["meta"]["total_count"] == 3
 
 
-async def test_each_field_narrows_a_list_as_its_filter_does(alice: Member) -> None:
-    ids = await saved(
-        alice,
-        hers={"author": "ada", "name": "Ada L."},
-        his={"author": "bob", "name": "Bob"},
-        labelled={"author": "bob", "tags": ["To read"]},
-        filmed={"author": "bob", "attachments": [{"type": "video"}]},
-        noted={"author": "bob", "note": "remember this"},
-        linked={
-            "author": "bob",
-            "attachments": [{"type": "link", "url": "https://www.arxiv.org/abs/1"}],
-        },
-        older={"author": "bob", "posted_at": "2025-05-01T00:00:00+00:00"},
-        newer={"author": "bob", "posted_at": "2026-07-17T00:00:00+00:00"},
-    )
-
-    assert await found(alice, ids, 'cat author:"ada l."') - {"labelled"} >= {"hers"}
-    assert await found(alice, ids, "author:@ADA") == {"hers"}
-    assert await found(alice, ids, 'label:"to read"') == {"labelled"}
-    assert await found(alice, ids, "has:video") == {"filmed"}
-    assert await found(alice, ids, "has:note") == {"noted"}
-    assert await found(alice, ids, "filter:media") == {"filmed"}
-    assert await found(alice, ids, "site:arxiv.org") == {"linked"}
-    assert await found(alice, ids, "-url:https://arxiv.org has:link") == set()
-    assert await found(alice, ids, "from:ada since:2024") == {"hers"}
-    assert await found(alice, ids, "since:yesterday") == {"newer"}
-    assert await found(alice, ids, "before:2026") == {"older"}
-    assert await found(alice, ids, "after:-7d") == {"newer"}
-    assert await found(alice, ids, "after:2026-07-17") == {"newer"}
-    assert await found(alice, ids, "has:note OR has:video OR author:ada") == {
-        "noted",
-        "filmed",
-        "hers",
-    }
-    assert await found(alice, ids, "cat -author:bob") == {"hers"}
-
-
 async def test_states_in_a_query_override_the_default_flags(alice: Member) -> None:
     ids = await saved(
         alice,
@@ -136,16 +99,6 @@ async def test_a_field_needs_the_plan_of_its_filter(free: Member, text: str) -> 
     assert tool["isError"]
 
 
-async def test_a_view_with_a_field_needs_the_plan_too(alice: Member) -> None:
-    view = await writing.view(alice, base_query={"q": "cat author:ada"})
-    plain = await writing.view(alice, base_query={"q": "cat is:read"})
-
-    await alice.set_plan("free")
-
-    assert (await alice.get(f"{view}/bookmarks")).status_code == 402
-    assert (await alice.get(f"{plain}/bookmarks")).status_code == 200
-
-
 async def test_words_and_states_are_on_every_plan(free: Member) -> None:
     ids = await saved(free, read={"is_read": True}, other={"text": "dog"})
 
@@ -181,12 +134,6 @@ async def test_the_name_of_a_label_matches_until_it_is_renamed(alice: Member) ->
 
     assert await found(alice, ids, "birds") == {"text"}
     assert await found(alice, ids, "ducks") == {"labelled"}
-
-
-async def test_a_ranked_list_has_the_posts_of_a_label_too(alice: Member) -> None:
-    ids = await saved(alice, labelled={"tags": ["Birds"]}, text={"text": "birds"}, other={})
-
-    assert await found(alice, ids, "birds", sort_by="relevance") == {"labelled", "text"}
 
 
 async def test_paging_through_a_query_finds_every_post_once(alice: Member) -> None:
@@ -278,21 +225,6 @@ async def test_the_query_of_a_bucket_narrows_the_alternatives_of_a_view(alice: M
     shown = (await alice.get(f"{view}/bookmarks", bucket="red")).json()["data"]
 
     assert [post["post_id"] for post in shown] == [ids["both"]]
-
-
-async def test_fields_limit_a_search_by_meaning_too(alice: Member) -> None:
-    ids = await saved(
-        alice,
-        hers={"text": "A cat sleeps on the sofa", "author": "ada"},
-        his={"text": "A cat sleeps on the chair", "author": "bob"},
-    )
-    await alice.embed()
-
-    for q in ("cat author:ada", "dog author:ada", "author:ada", "sofa -author:bob"):
-        params = {"vector_search_term": "sleeping animals", "q": q}
-        answer = await alice.listed(**params)
-        assert [post["post_id"] for post in answer["data"]] == [ids["hers"]], q
-        assert answer["meta"]["total_count"] == 1
 
 
 @in_turn(

@@ -21,7 +21,6 @@ from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.links import LinkStore
 from tests.rest.test_changes import library, since_now
 from tests.support import exporting, make, saving, service, toolcalls, writing
-from tests.support.imports import found, run
 from tests.support.in_turn import in_turn
 from tests.support.service import NOW, Member, Service
 from tests.support.toolcalls import call
@@ -235,13 +234,6 @@ async def test_a_post_that_is_sent_says_nothing_about_its_update(alice: Member) 
     assert (await writing.bookmark(alice, "1"))["updated_at"] == with_offset(NOW)
 
 
-@pytest.mark.both
-async def test_the_free_plan_cannot_filter_by_it(free: Member) -> None:
-    answer = await free.get("/v1/bookmarks", updated_since="2026-07-18")
-
-    assert writing.refused(answer) == (402, "FILTER_NOT_ALLOWED")
-
-
 NO_SOURCE = {"content_state": "link", "content_problem": SENTENCES[Reason.NO_SOURCE]}
 
 
@@ -274,12 +266,6 @@ async def test_a_link_is_fetched_and_then_whole_or_gone(database: Database) -> N
 
     await alice.save(post_id=saving.X_ID)
     assert await meta(alice) == {"content_state": "whole"}
-
-
-@pytest.mark.both
-async def test_a_service_that_asks_nobody_says_so(alice: Member) -> None:
-    await saving.save(alice, links=[saving.X])
-    assert (await meta(alice))["content_state"] == "link"
 
 
 async def again(member: Member, path: str, earlier: httpx.Response) -> httpx.Response:
@@ -374,11 +360,6 @@ async def test_lists_answer(client: httpx.AsyncClient, deep: list[str], query: s
     assert response.text.count('"post_id"') == len(deep)
 
 
-async def test_single_posts_answer(client: httpx.AsyncClient, deep: list[str]) -> None:
-    for post_id in deep:
-        assert (await client.get(f"/v1/bookmarks/{post_id}")).status_code == 200
-
-
 @in_turn(
     ("tool", "arguments"),
     [
@@ -401,28 +382,11 @@ async def test_tools_answer(
     assert "nest 100" in response.text
 
 
-async def test_a_post_can_be_read_as_a_resource(client: httpx.AsyncClient, deep: list[str]) -> None:
-    for post_id in deep:
-        sent = toolcalls.message("resources/read", {"uri": f"bookmark://{post_id}"})
-
-        response = await toolcalls.post(client, sent)
-
-        assert "result" in response.json(), response.text[:300]
-
-
 @in_turn("format", ["json", "csv", "pdf"])
 async def test_exports_complete(cast: Service, deep: list[str], format: str) -> None:
     job = await exporting.export(cast, cast.alice, format)
 
     assert job["progress"]["total"] == len(deep)
-
-
-async def test_deleted_posts_can_be_restored(client: httpx.AsyncClient, deep: list[str]) -> None:
-    for post_id in deep:
-        deleted = await client.delete(f"/v1/bookmarks/{post_id}")
-        restored = await client.post(f"/v1/bookmarks/{post_id}/restore")
-
-        assert (deleted.status_code, restored.status_code) == (200, 200)
 
 
 async def test_labels_are_suggested(cast: Service, client: httpx.AsyncClient) -> None:
@@ -434,21 +398,6 @@ async def test_labels_are_suggested(cast: Service, client: httpx.AsyncClient) ->
             suggested = await client.get(f"/v1/bookmarks/{post_id}/suggested_labels")
             assert suggested.status_code == 200
             assert await ideas.of_post(await cast.alice.account(), post_id) == ["new"]
-
-
-async def test_labels_of_an_import_are_suggested(cast: Service, client: httpx.AsyncClient) -> None:
-    run_id = await run(cast.alice, *[found(post_id=str(n + 1)) for n in range(2)])
-    deep = await _stored(cast, (100, DEEPEST))
-    await cast.alice.save(text="other", tags=["nest"])
-
-    response = await client.get(f"/v1/imports/{run_id}/suggested_labels")
-
-    assert response.status_code == 200
-    assert response.json()["data"]["count"] == len(deep)
-
-
-async def test_posts_get_vectors(cast: Service, deep: list[str]) -> None:
-    assert await cast.alice.embed() == len(deep)
 
 
 async def test_a_check_finds_no_problem_with_them(cast: Service, deep: list[str]) -> None:

@@ -323,13 +323,6 @@ async def test_a_slug_is_found_with_separate_accents(alice: Member) -> None:
     assert changed.json()["data"]["slug"] == "λίστα"
 
 
-@pytest.mark.both
-async def test_views_with_the_same_name_get_different_slugs(alice: Member) -> None:
-    slugs = [(await _create(alice, name="Cats")).json()["data"]["slug"] for _ in range(3)]
-
-    assert slugs == ["cats", "cats-2", "cats-3"]
-
-
 async def _slugs(member: Member) -> list[str]:
     views = (await member.get("/v1/views")).json()["data"]
     assert [view["position"] for view in views] == list(range(1, len(views) + 1))

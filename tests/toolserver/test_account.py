@@ -43,14 +43,3 @@ async def test_a_paid_account_sees_the_progress_of_its_vectors(alice: Member) ->
     assert after["vector_store"] == {"state": "ready", "embedded": 1, "total": 1}
     assert after["can_search_by_meaning"] is True
     assert "advice" not in after
-
-
-async def test_posts_that_are_not_embedded_yet_are_counted(alice: Member) -> None:
-    await alice.save()
-    await alice.embed()
-    await alice.save()
-
-    shown = await call(alice, "get_account")
-
-    assert shown["vector_store"] == {"state": "ready", "embedded": 1, "total": 2}
-    assert shown["advice"] == "1 post is not embedded yet; search by meaning does not find it."

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support import make, waiting, writing
+from tests.support import make, waiting
 from tests.support.service import Member, Service
 from tests.support.toolcalls import call
 from tests.support.wishes import Wish
@@ -81,33 +81,3 @@ async def test_a_large_change_goes_on_as_a_job_with_progress(cast: Service) -> N
 
     done = await call(alice, "get_change", change_id=started["change_id"])
     assert (done["state"], done["affected"], "advice" in done) == ("done", 450, False)
-
-
-ALL = {"is_unread_only": "false", "hide_archived": "false"}
-
-
-async def test_label_and_unlabel_all_that_match(alice: Member) -> None:
-    await fill(alice)
-    asked = {"label_name": "Ada", "filter": {"author": "@ada"}}
-
-    dry = await call(alice, "add_label", **asked, dry_run=True)
-    done = await call(alice, "add_label", **asked, expected_count=dry["count"])
-    removed = await call(
-        alice, "remove_label", label_name="ada", filter={"tag": "Ada"}, expected_count=5
-    )
-
-    assert (dry["count"], done["affected"], removed["affected"]) == (5, 5, 5)
-    assert await writing.tags(alice, "1") in (None, [])
-    await call(alice, "undo_change", change_id=removed["change_id"])
-    assert await writing.tags(alice, "1") == ["Ada"]
-
-
-async def test_delete_all_that_match_and_restore_them(alice: Member) -> None:
-    await fill(alice)
-
-    done = await call(alice, "delete_bookmarks", filter={"author": "mia"}, expected_count=5)
-    assert (done["affected"], len(await alice.ids(**ALL))) == (5, 5)
-    dry = await call(alice, "restore_bookmarks", filter={}, dry_run=True)
-    back = await call(alice, "restore_bookmarks", filter={}, expected_count=dry["count"])
-
-    assert (dry["count"], back["affected"], len(await alice.ids(**ALL))) == (5, 5, 10)

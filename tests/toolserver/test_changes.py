@@ -132,13 +132,6 @@ async def test_a_batch_with_an_idempotency_key_runs_once(alice: Member) -> None:
     assert other.startswith("IDEMPOTENCY_KEY_REUSED")
 
 
-async def test_a_library_without_labels_says_how_to_get_one(alice: Member) -> None:
-    listed = await call(alice, "list_labels")
-
-    assert listed["labels"] == []
-    assert listed["advice"] == "There are no labels yet. add_label creates the first one."
-
-
 async def test_the_string_null_is_not_treated_as_a_missing_argument(alice: Member) -> None:
     await alice.save_all([make.post(post_id="1")])
     await call(alice, "create_view", name="V", base_query={"q": "owl"})

@@ -30,22 +30,6 @@ async def test_an_agent_saves_a_link_with_a_label_and_finds_it(alice: Member) ->
     assert again["results"][0]["result"] == "unchanged"
 
 
-async def test_the_other_items_are_saved_if_one_fails(alice: Member) -> None:
-    posts = [{"post_id": "20", "tweet_details": {"text": "a nest"}}, {"post_id": "21"}, "x"]
-
-    saved = await call(alice, "save_bookmarks", posts=posts, links=["https://example.com", X])
-
-    assert (saved["succeeded"], saved["failed"]) == (2, 3)
-    assert [one["ok"] for one in saved["results"]] == [True, False, False, False, True]
-    assert saved["results"][1]["error"] == (
-        "INVALID_REQUEST: posts[1]: tweet_details: is required."
-    )
-    assert saved["results"][3]["error"].startswith(
-        "INVALID_REQUEST: links[0]: 'https://example.com' is not a link to a post."
-    )
-    assert sorted(await alice.ids()) == sorted(["20", X_ID])
-
-
 async def test_the_text_of_an_agent_is_kept_until_a_source_has_the_post(alice: Member) -> None:
     post = {"post_id": X_ID, "tweet_details": {"text": "A summary of mine"}}
     await call(alice, "save_bookmarks", posts=[post], links=[X])

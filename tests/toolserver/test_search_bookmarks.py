@@ -8,7 +8,6 @@ import pytest
 from bowerbird import app
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.settings import Settings
-from tests.support import make
 from tests.support.embedding_service import embedding_service
 from tests.support.models import ignore
 from tests.support.service import Member, Service
@@ -175,25 +174,3 @@ async def test_a_search_says_once_that_the_vectors_are_not_built_yet(alice: Memb
     assert await advice(alice, "search_bookmarks", query="sourdough", mode="keyword") == ""
     await alice.embed()
     assert BUILDING not in await advice(alice, "search_bookmarks", query="sourdough")
-
-
-async def test_a_search_by_meaning_counts_the_posts_that_it_cannot_find_yet(alice: Member) -> None:
-    first = await alice.save(text=TEXT)
-    await alice.embed()
-    await alice.save_all([make.post(text="a heron"), make.post(text="a rocket")])
-    sentence = "2 posts cannot be found by meaning yet: vectors are still being built."
-
-    for mode in ("hybrid", "semantic"):
-        found = await call(alice, "search_bookmarks", query="sourdough", mode=mode)
-        assert found["vector_pending"] == 2
-        assert sentence in found["advice"], mode
-    assert sentence in await advice(alice, "similar_bookmarks", post_id=first["post_id"])
-
-
-async def test_the_free_plan_is_not_told_about_it(free: Member) -> None:
-    await free.save(text=TEXT)
-
-    for tool in ("search_bookmarks", "list_bookmarks", "count_bookmarks"):
-        said = await advice(free, tool, query=QUESTION)
-        assert "meaning" not in said
-        assert "vector" not in said

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.service import Member
-from tests.support.toolcalls import call, refusal
+from tests.support.toolcalls import call
 
 pytestmark = pytest.mark.anyio
 
@@ -19,10 +19,3 @@ async def test_labels_are_suggested_for_many_posts_in_one_call(alice: Member) ->
     label = {"label": "databases", "score": 0.57, "reason": "author"}
     assert found["posts"] == [{"post_id": post_id, "labels": [label]} for post_id in new]
     assert (found["not_found"], found["truncated"]) == (["404"], False)
-
-
-async def test_unknown_posts_and_a_free_plan_are_refused(alice: Member, free: Member) -> None:
-    await free.save(post_id="5")
-
-    assert (await refusal(alice, "suggest_labels", post_ids=["404"])).startswith("NOT_FOUND")
-    assert (await refusal(free, "suggest_labels", post_ids=["5"])).startswith("SUBSCRIPTION")

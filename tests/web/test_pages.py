@@ -121,39 +121,6 @@ def test_every_field_in_the_shown_response_exists() -> None:
     assert shown <= known
 
 
-async def test_the_key_page_explains_how_to_create_and_revoke_a_key(
-    site: httpx.AsyncClient,
-) -> None:
-    page = re.sub(r"<[^>]+>", "", (await site.get("/keys")).text)
-
-    for text in (
-        "bowerbird account create you@example.com",
-        "bowerbird key create you@example.com",
-        "bowerbird key list you@example.com",
-        "bowerbird key revoke you@example.com",
-        "Bowerbird shows a key only once.",
-        "https://api.example.org/v1/bookmarks/count",
-    ):
-        assert text in page
-
-
-async def test_the_key_page_shows_the_plan_of_new_accounts(open_site: OpenSite) -> None:
-    site = await open_site(default_plan="free")
-
-    page = (await site.get("/keys")).text
-
-    assert "It gets the plan <code>free</code>" in page
-
-
-async def test_the_key_and_plan_pages_link_to_the_operator(open_site: OpenSite) -> None:
-    with_contact = await open_site(operator_contact="ops@example.org")
-    without_contact = await open_site()
-
-    for path in ("/keys", "/upgrade"):
-        assert 'href="mailto:ops@example.org"' in (await with_contact.get(path)).text
-        assert "mailto:" not in (await without_contact.get(path)).text
-
-
 async def test_settings_are_escaped(open_site: OpenSite) -> None:
     site = await open_site(
         mcp_url="https://x.example/mcp?<script>alert(1)</script>",

@@ -11,12 +11,12 @@ from bowerbird.library.access import activity
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.accounts.tokens import Devices, Keys
 from bowerbird.library.upkeep.sweeping import Sweeping
-from bowerbird.model.accounts import Account, ActivityEntry, ActivityKind
+from bowerbird.model.accounts import ActivityEntry, ActivityKind
 from bowerbird.storage.activity import ActivityStore
 from bowerbird.storage.database import Transaction
 from tests.support import make
 from tests.support.service import Member, Service
-from tests.web.house import House, signed_in, text_of
+from tests.web.house import House, signed_in
 
 pytestmark = pytest.mark.anyio
 
@@ -29,10 +29,6 @@ def shown(page: httpx.Response) -> list[tuple[str, str]]:
     return [
         (unescape(what), re.sub("<[^>]+>", "", where)) for what, where in ROW.findall(page.text)
     ]
-
-
-async def account_of(house: House, email: str = "owner@example.com") -> Account:
-    return await house.accounts.find(email)
 
 
 async def add(house: House, account_id: int, *entries: ActivityEntry) -> None:
@@ -171,15 +167,6 @@ async def test_a_made_up_cursor_shows_the_first_page(house: House) -> None:
     for cursor in CURSORS:
         page = await person.client.get(f"/activity?cursor={cursor}")
         assert page.status_code == 400 or "Signed in" in page.text, cursor
-
-
-async def test_times_are_shown_in_the_time_zone_of_the_account(house: House) -> None:
-    person = await house.owner()
-    assert "18 Jul 2026, 08:21" in text_of(await person.open("/activity"))
-
-    await person.send("/account/preferences", "/account", time_zone="Asia/Kathmandu")
-
-    assert "18 Jul 2026, 14:06" in text_of(await person.open("/activity"))
 
 
 async def test_entries_are_kept_for_180_days(house: House) -> None:

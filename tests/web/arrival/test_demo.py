@@ -2,7 +2,6 @@
 
 import pytest
 
-from tests.support.visiting import form_token
 from tests.web.house import Reader, ids
 
 pytestmark = pytest.mark.anyio
@@ -28,15 +27,6 @@ async def test_the_demo_is_filled_in_named_and_removed(ann: Reader) -> None:
     removed = await ann.person.send("/library/demo/remove", "/library")
     assert removed.headers["location"] == "/library?said=demo-removed"
     assert "An empty bower" in await ann.page("/library?said=demo-removed")
-
-
-async def test_filling_in_the_demo_twice_is_one_demo(ann: Reader) -> None:
-    token = form_token(await ann.page("/library"))
-    for _ in range(2):
-        filled = await ann.person.post("/library/demo", csrf=token)
-        assert filled.status_code == 303
-    assert (await ann.member.account()).total == 42
-    assert len((await ann.member.get("/v1/imports")).json()["data"]) == 1
 
 
 async def test_own_posts_have_no_banner_and_no_demo(ann: Reader) -> None:

@@ -12,25 +12,6 @@ OTHER = "https://x.com/ada_prints/status/1955214400312897536"
 READY = "navigator.serviceWorker.ready.then((found) => found.active.scriptURL)"
 
 
-@pytest.mark.browser(java_script_enabled=False)
-def test_the_demo_comes_and_goes_and_a_shared_post_is_saved_without_scripts(page: Page) -> None:
-    page.goto("/library")
-    page.get_by_role("button", name="Fill in the demo").click()
-    expect(page.get_by_role("status")).to_contain_text("The demo is in.")
-    banner = page.get_by_role("region", name="Demo library")
-    page.get_by_role("button", name="Archive", exact=True).first.click(force=True)
-    expect(page.get_by_role("status")).to_contain_text("Archived.")
-    banner.get_by_role("button", name="Remove the demo").click()
-    expect(page.get_by_role("heading", name="An empty bower")).to_be_visible()
-
-    page.goto(f"/save?title=A+post&text=Look:+{LINK}")
-    assert page.get_by_label("Link").input_value() == LINK
-    page.get_by_label("Labels").fill("birds")
-    page.get_by_role("button", name="Save the post").click()
-    expect(page.get_by_role("status")).to_contain_text("Saved.")
-    expect(page.get_by_role("heading", name="Post of @bowerwatch")).to_be_attached()
-
-
 def test_a_key_opens_the_form_as_a_dialog_which_says_what_the_link_is(page: Page) -> None:
     prepare(page)
     page.goto("/statistics")

@@ -78,25 +78,6 @@ def test_all_that_match_are_changed_with_progress_and_undone(page: Page) -> None
     expect(page.get_by_role("link", name="<b>Many</b>")).to_have_count(0)
 
 
-@pytest.mark.browser(java_script_enabled=False)
-def test_everything_works_without_scripts(page: Page) -> None:
-    page.goto(LIST)
-    expect(page.locator(".pickbar")).not_to_be_visible()
-    for number in (0, 1):
-        boxes(page).nth(number).check(force=True)
-    page.locator(".pickbar").get_by_role("button", name="Trash").click()
-    expect(page.locator(".toast")).to_contain_text("Moved 2 posts to the trash.")
-    page.goto("/trash")
-    assert boxes(page).count() == 2
-    page.locator("#p-300").hover()
-    page.locator("#p-300").get_by_role("button", name="Delete for good").click()
-    expect(page.get_by_role("heading", name="Delete 1 post for good?")).to_be_visible()
-    page.get_by_role("link", name="Keep it").click()
-    page.get_by_role("button", name="Restore all").click()
-    expect(page.locator(".toast")).to_contain_text("Restored 2 posts.")
-    expect(page.get_by_role("heading", name="The trash is empty")).to_be_visible()
-
-
 @each_look
 def test_axe_finds_no_problem(page: Page, look: str) -> None:
     page.goto("/library?density=compact")

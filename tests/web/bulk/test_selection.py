@@ -143,16 +143,6 @@ async def test_enter_in_the_field_for_a_label_adds_it(ann: Reader) -> None:
     assert await writing.tags(ann.member, "2") == ["Blue"]
 
 
-async def test_the_free_plan_has_no_labels_here_either(free: Reader) -> None:
-    await fill(free)
-
-    labelled = await send(free, "/library", **{"add_label": "", "p-1": "on", "label": "x"})
-    read = await send(free, "/library", read="", all="yes")
-
-    assert labelled.status_code == 402
-    assert "Marked 4 posts read." in await free.page(read.headers["location"])
-
-
 async def test_a_change_of_somebody_else_is_not_found(ann: Reader, bob: Reader) -> None:
     await fill(ann)
     changed = await send(ann, "/library", read="", all="yes")

@@ -138,13 +138,6 @@ async def test_an_account_of_a_provider_is_created_on_the_way(
     assert created.headers["location"] == "/connect?said=account-created"
 
 
-async def test_pages_lead_to_the_connection(house: House) -> None:
-    person = await house.owner()
-
-    for path in ("/keys", "/import", "/library"):
-        assert 'href="/connect"' in (await person.open(path)).text, path
-
-
 NAME = "<b>Firefox</b> on Linux"
 
 

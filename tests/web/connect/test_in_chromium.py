@@ -89,15 +89,3 @@ def test_the_page_asks_only_while_it_is_seen_and_the_link_is_valid(page: Page) -
     page.evaluate(LOOK)
     page.evaluate("() => fetch('/connect')")
     assert len(asked) == known
-
-
-@pytest.mark.browser(java_script_enabled=False)
-def test_a_link_says_the_same_without_javascript(page: Page) -> None:
-    link = create(page)
-    assert LINK.fullmatch(link)
-    expect(page.get_by_role("button", name="Copy the link")).to_have_count(0)
-    page.get_by_role("link", name="Check the connection").click()
-    expect(page.get_by_role("main")).to_contain_text("No browser has used the link yet.")
-    use(link)
-    page.get_by_role("link", name="Check again").click()
-    expect(page.get_by_role("heading", name=f"Connected: {NAME}")).to_be_visible()

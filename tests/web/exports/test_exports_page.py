@@ -86,17 +86,6 @@ async def test_the_filters_in_the_address_narrow_the_export(house: House) -> Non
     assert "0 posts" in text_of(done)
 
 
-async def test_the_whole_library_is_made_although_the_address_has_filters(house: House) -> None:
-    person = await house.owner()
-    await fill(person, 20)
-
-    await start(person, author="nobody")
-    done = await finished(house, person)
-
-    assert "The whole library , JSON" in text_of(done)
-    assert "1 post, " in text_of(done)
-
-
 @pytest.mark.parametrize(
     ("fields", "status", "sentence"),
     [

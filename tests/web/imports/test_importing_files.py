@@ -122,17 +122,6 @@ async def test_a_file_of_which_everything_is_left_out_says_why(house: House) -> 
     assert f'action="{check.request.url.path}/import"' not in check.text
 
 
-async def test_rows_without_an_address_are_not_said_to_be_in_the_file_of_links(
-    house: House,
-) -> None:
-    person = await house.owner()
-    rows = b"https://example.org/a\nsome words\nhttps://example.org/b\n"
-
-    said = text_of(await checked(house, person, rows, "links.txt"))
-
-    assert "3 links that are not posts https://example.org/a https://example.org/b Download" in said
-
-
 async def test_a_check_names_the_labels_that_the_import_creates(house: House) -> None:
     person = await house.owner()
     await brought_in(house, person, await checked(house, person, tagged("1", ["Birds"])))

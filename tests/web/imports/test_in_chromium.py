@@ -7,8 +7,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support import make
-from tests.web.accessibility import violations_in_each_look
-from tests.web.chromium import for_axe
 
 
 @pytest.fixture
@@ -66,27 +64,6 @@ def test_links_that_are_not_posts_are_listed_and_downloaded(page: Page, tmp_path
     expect(page.get_by_role("status")).to_contain_text("The import is undone: 1 post removed.")
 
 
-@pytest.mark.browser(java_script_enabled=False, accept_downloads=True)
-def test_everything_works_without_javascript(page: Page, sample: Path, tmp_path: Path) -> None:
-    choose(page, sample)
-    page.get_by_role("button", name="Bring in 2 posts").click()
-    expect(page.get_by_role("heading", name="2 posts are in")).to_be_visible()
-
-    page.goto("/exports")
-    page.get_by_label("CSV").check()
-    page.get_by_role("button", name="Make the file").click()
-    with page.expect_download() as started:
-        page.get_by_role("link", name="Download").click()
-    started.value.save_as(tmp_path / "posts.csv")
-    assert "<script>alert(1)</script>" in (tmp_path / "posts.csv").read_text(encoding="utf-8")
-
-    page.goto("/import")
-    row = page.get_by_role("row").filter(has_text=sample.name).first
-    row.get_by_text("Undo", exact=False).first.click()
-    row.get_by_role("button", name="Undo the import").click()
-    page.wait_for_url("**/import?undone=*")
-
-
 def test_links_are_pasted_and_an_export_is_followed(page: Page) -> None:
     page.goto("/import")
     page.get_by_label("Links, up to 100").fill("https://x.com/ada/status/20\nnonsense")
@@ -99,28 +76,3 @@ def test_links_are_pasted_and_an_export_is_followed(page: Page) -> None:
     page.get_by_role("button", name="Make the file").click()
     # The script opens the page again once the file is there.
     expect(page.get_by_role("link", name="Download The whole library, JSON")).to_be_visible()
-
-
-@pytest.mark.browser(may_complain=True)
-def test_a_file_of_60_mb_gets_a_page(page: Page, tmp_path: Path) -> None:
-    large = tmp_path / "large.json"
-    with large.open("wb") as file:
-        file.truncate(60_000_000)
-    page.goto("/import")
-    page.get_by_label("Drop a file here, or choose it").set_input_files(large)
-    page.get_by_role("button", name="Check the file").click()
-    expect(page.get_by_text("The file is larger than 50 MB.")).to_be_visible()
-
-
-@for_axe
-def test_axe_finds_no_problem(page: Page, sample: Path) -> None:
-    choose(page, sample)
-    page.get_by_text("The row that is left out").click()
-    assert violations_in_each_look(page) == []
-    page.get_by_role("button", name="Bring in 2 posts").click()
-    expect(page.get_by_role("heading", name="2 posts are in")).to_be_visible()
-    assert violations_in_each_look(page) == []
-    undo(page)
-    assert violations_in_each_look(page) == []
-    page.goto("/exports?author=ada&q=%3Cb%3E")
-    assert violations_in_each_look(page) == []

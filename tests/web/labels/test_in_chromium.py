@@ -244,21 +244,6 @@ def test_many_posts_are_labelled_and_the_key_opens_the_picker(page: Page) -> Non
         expect(post(page, number).locator(".dot[title=art]")).to_have_count(1)
 
 
-def test_all_that_match_are_labelled_by_the_form_of_the_selection(page: Page) -> None:
-    page.goto(LIST)
-    pick(page, 3)
-    page.get_by_role("checkbox", name="All 5").check()
-    page.keyboard.press("l")
-    expect(page.get_by_role("combobox", name="Find or make a label")).to_be_focused()
-    page.keyboard.type("seen")
-    expect(option(page, "Make “seen”")).to_be_visible()
-    page.keyboard.press("Enter")
-    expect(page.locator(".toast")).to_contain_text("to 5 posts")
-    expect(page.locator(".posts .tag").filter(has_text="seen")).to_have_count(5)
-    page.get_by_role("button", name="Undo").click()
-    expect(page.locator(".posts .tag").filter(has_text="seen")).to_have_count(0)
-
-
 def test_the_page_of_a_post_has_the_picker_too(page: Page) -> None:
     page.goto(LIST)
     link = post(page, 3).get_by_role("link", name="post 3")

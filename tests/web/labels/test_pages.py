@@ -75,14 +75,6 @@ async def test_a_label_is_made_once(ann: Reader) -> None:
     assert "The label is made." in await ann.page(made.headers["location"])
 
 
-async def test_a_search_has_no_token_in_its_address(ann: Reader) -> None:
-    page = await ann.page("/labels")
-
-    form = re.search(r'<form method="get" action="/labels".*?</form>', page)
-    assert form is not None
-    assert 'type="hidden"' not in form[0]
-
-
 async def test_a_label_is_renamed_and_coloured(ann: Reader) -> None:
     post_id = (await ann.member.save(tags=["birds"]))["post_id"]
 
@@ -126,18 +118,6 @@ async def test_the_name_of_another_label_is_refused_in_the_form(ann: Reader) -> 
     assert 'value="BIRDS"' in refused.text
     assert "A label has 1 to 100 characters" in blank.text
     assert await names(ann) == ["art", "birds"]
-
-
-async def test_a_label_is_deleted_from_its_posts(ann: Reader) -> None:
-    post_id = (await ann.member.save(tags=["birds", "art"]))["post_id"]
-
-    deleted = await send(ann, "delete", "birds", back="/labels?q=i")
-
-    assert target(deleted)[1]["q"] == ["i"]
-    said = "Deleted the label “birds”, which 1 post had."
-    assert said in await ann.page(deleted.headers["location"])
-    assert (await stored(ann.member, post_id))["tags"] == ["art"]
-    assert await writing.labels(ann.member) == {"art": 1}
 
 
 async def test_a_deleted_label_comes_back_with_its_colour_and_posts(ann: Reader) -> None:
@@ -290,16 +270,6 @@ async def test_a_long_name_typed_on_the_page_of_a_post_stays_in_its_field(ann: R
     )
     assert longer.status_code == 400
     assert "this one has 5,000." in longer.text
-
-
-async def test_a_search_for_a_name_that_is_too_long_does_not_offer_to_make_it(ann: Reader) -> None:
-    found = await ann.page(f"/labels?q={LONG}")
-
-    assert "“Make it”" not in found
-    assert found.count(LIMIT) == 1
-    matching = await ann.person.client.get(f"/labels/matching?q={LONG}")
-    assert matching.json()["new"] is None
-    assert LIMIT in matching.json()["rule"]
 
 
 async def test_many_labels_are_shown_page_by_page(ann: Reader) -> None:

@@ -63,17 +63,6 @@ async def test_a_label_is_given_to_many_posts_and_taken_back_as_a_whole(ann: Rea
     assert await tags(ann, *ids) == before
 
 
-async def test_a_label_is_removed_from_posts_and_given_back(ann: Reader) -> None:
-    ids = [(await ann.member.save(tags=["Birds"]))["post_id"] for _ in range(3)]
-
-    removed = (await apply(ann, op="remove", label="birds", posts=" ".join(ids[:2]))).json()
-
-    assert removed["said"] == "Removed the label “Birds” from 2 posts."
-    assert await tags(ann, *ids) == [None, None, ["Birds"]]
-    await undo(ann, removed["change"])
-    assert await tags(ann, *ids) == [["Birds"]] * 3
-
-
 async def test_posts_that_are_gone_leave_no_new_label(ann: Reader) -> None:
     answer = (await apply(ann, op="add", label="New", posts="42 43")).json()
 
@@ -113,9 +102,3 @@ async def test_nobody_labels_the_posts_of_others(ann: Reader, bob: Reader) -> No
     assert (await apply(bob, op="add", label="x", posts=post_id)).json()["changed"] == 0
     assert (await bob.person.open("/labels/matching")).json()["labels"] == []
     assert await tags(ann, post_id) == [["mine"]]
-
-
-async def test_the_picker_needs_a_paid_plan(free: Reader) -> None:
-    post_id = (await free.member.save())["post_id"]
-
-    assert (await apply(free, op="add", label="x", posts=post_id)).status_code == 402

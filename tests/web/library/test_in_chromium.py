@@ -7,13 +7,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support import make
-from tests.web.accessibility import each_look, violations, violations_in_each_look
+from tests.web.accessibility import each_look, violations
 from tests.web.chromium import (
-    FOR_AXE,
-    SMALL_PHONE,
     follow,
-    for_axe,
-    is_too_wide,
     on_a_phone,
     wait_until,
 )
@@ -40,13 +36,6 @@ def posts() -> list[dict[str, Any]]:
     return [*POSTS, *more]
 
 
-@for_axe
-def test_axe_finds_no_problem(page: Page) -> None:
-    for path in PAGES:
-        page.goto(path)
-        assert violations_in_each_look(page) == []
-
-
 @each_look
 def test_axe_finds_no_problem_in_the_filters(page: Page, look: str) -> None:
     page.goto("/library")
@@ -55,32 +44,6 @@ def test_axe_finds_no_problem_in_the_filters(page: Page, look: str) -> None:
         expect(page.locator(".pop[open]").locator(last).first).to_be_visible()
         assert violations(page) == [], (kind, look)
         page.keyboard.press("Escape")
-
-
-def test_nothing_is_requested_elsewhere_and_no_page_is_too_wide(page: Page) -> None:
-    for path in PAGES:
-        page.goto(path, wait_until="networkidle")
-        # 640: a window of 1280 at 200 % zoom.
-        for width in (360, 390, 640, 1280):
-            page.set_viewport_size({"width": width, "height": 844})
-            assert not is_too_wide(page), path
-
-
-@pytest.mark.browser(java_script_enabled=False)
-def test_a_post_is_archived_undone_deleted_and_restored_without_scripts(page: Page) -> None:
-    page.goto("/library")
-    heading = page.get_by_role("heading", level=1)
-    before = heading.inner_text()
-    post = page.get_by_role("article").filter(has_text="Finally.")
-    for button, sentence in (("Archive", "Archived."), ("Move to the trash", "Moved to the")):
-        post.hover()
-        post.get_by_role("button", name=button).click()
-        expect(page.get_by_role("status")).to_contain_text(sentence)
-        expect(post).to_have_count(0)
-        assert re.search(r"#p-\d+$", page.url)
-        page.get_by_role("button", name="Undo").click()
-        expect(post).to_have_count(1)
-        assert heading.inner_text() == before
 
 
 @pytest.mark.browser(java_script_enabled=False)
@@ -116,13 +79,6 @@ def test_search_filter_and_reading_without_scripts(page: Page) -> None:
     expect(page.get_by_role("status")).to_contain_text("The label is added.")
     page.get_by_role("button", name="Remove “short”").click()
     expect(page.get_by_role("status")).to_contain_text("The label is removed.")
-
-
-@pytest.mark.browser(email="new@example.com", **FOR_AXE)
-def test_an_empty_library_passes_axe(page: Page) -> None:
-    page.goto("/")
-    expect(page.get_by_role("heading", name="An empty bower")).to_be_visible()
-    assert violations(page) == []
 
 
 def test_a_control_that_appears_on_hover_is_visible_with_the_keyboard(page: Page) -> None:
@@ -204,22 +160,3 @@ def test_done_closes_the_sheet_of_the_view_where_the_list_is(page: Page) -> None
     expect(done).to_be_hidden()
     expect(opener).to_be_focused()
     assert page.evaluate("window.isSame")
-
-
-@pytest.mark.browser(java_script_enabled=False, **SMALL_PHONE)
-def test_a_phone_without_scripts_has_the_sheet_of_the_view_and_the_page_of_a_row(
-    page: Page,
-) -> None:
-    page.goto("/library")
-    page.locator(".view summary").tap()
-    days = page.get_by_role("switch", name="Group by day")
-    expect(days).to_be_checked()
-    follow(page, days)
-    page.locator(".view summary").tap()
-    expect(days).not_to_be_checked()
-    follow(page, page.get_by_role("link", name="Done"))
-    expect(days).to_be_hidden()
-    page.locator(".view summary").tap()
-    follow(page, page.get_by_role("link", name="Compact"))
-    follow(page, page.get_by_role("link", name="More").first)
-    assert "/p/" in page.url

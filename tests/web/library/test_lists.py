@@ -269,16 +269,6 @@ async def test_posts_that_a_search_by_meaning_does_not_find_yet_are_counted(ann:
     assert waiting in await ann.page("/library?vector_search_term=birds")
 
 
-async def test_nothing_is_said_about_search_by_meaning_while_there_are_no_vectors(
-    ann: Reader,
-) -> None:
-    await ann.member.save(text="birds decorate their nests")
-
-    state = (await ann.person.open("/library/meaning")).json()
-
-    assert state == {"mark": "open", "jobs": []}
-
-
 async def test_a_refused_search_says_why_on_the_page(ann: Reader, free: Reader) -> None:
     await ann.member.save()
     shown = await ann.person.open("/library?vector_search_term=birds")
@@ -344,16 +334,6 @@ async def test_all_posts_are_picked_only_where_a_change_finds_the_same(ann: Read
             page = await ann.page(f"/library?q={search}{meaning}")
             assert ids(page) == [bird["post_id"]]
             assert ('name="all"' in page) is can_pick_all
-
-
-async def test_what_was_meant_is_searched_by_meaning_without_operators(ann: Reader) -> None:
-    await ann.member.save(text="The heron waits at the weir")
-    await ann.member.embed()
-
-    page = await ann.page("/library?q=herron+-lake+is%3Aunread&vector_search_term=herron")
-
-    link = "/library?q=heron+-lake+is%3Aunread&amp;vector_search_term=heron"
-    assert f'Did you mean <a href="{link}">' in page
 
 
 async def test_orders_are_links_and_the_chosen_one_is_marked(ann: Reader) -> None:

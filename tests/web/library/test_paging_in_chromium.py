@@ -1,20 +1,11 @@
 """Paging in a real browser: the place is kept and nothing moves."""
 
-import re
 from typing import Any
 
-import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.waiting import wait_until
-from tests.web.chromium import follow
 from tests.web.library.browsing import SHIFTS, TO_END, TO_START, focused, press, rows
-
-
-@pytest.fixture
-def options(many: dict[str, Any]) -> dict[str, Any]:
-    return many
-
 
 # Something that moves is elsewhere in one of the next frames.
 _AT_REST = """async (row) => {
@@ -152,19 +143,3 @@ def test_rows_far_from_the_screen_are_not_laid_out_and_keep_their_height(page: P
         assert page.evaluate(HEIGHT) == height
         # Also while it is in the list: the text of a row is there for people and programs.
         assert page.locator(".posts li[id] .body").last.inner_text()
-
-
-@pytest.mark.browser(java_script_enabled=False)
-def test_pages_and_keys_without_scripts(page: Page) -> None:
-    page.goto("/library?is_unread_only=false")
-    first = rows(page)
-    follow(page, page.get_by_role("link", name="Older posts"))
-    second = rows(page)
-    assert second
-    assert not set(first) & set(second)
-    assert re.search("[?&]cursor=", page.url)
-    follow(page, page.get_by_role("link", name="Newer posts"))
-    assert rows(page) == first
-    page.get_by_role("link", name="Keyboard").click()
-    expect(page.get_by_role("heading", name="Keyboard")).to_be_visible()
-    expect(page.get_by_label("Use single keys")).to_be_hidden()

@@ -1,6 +1,5 @@
 """What the scripts of the library ask for: suggestions, places, and changes without a page."""
 
-import re
 from typing import Any
 
 import pytest
@@ -106,9 +105,3 @@ async def test_a_script_changes_a_post_and_gets_a_short_answer(ann: Reader) -> N
     assert forged.status_code == 403
     assert "form is out of date" in forged.json()["error"]
     assert (await stored(ann.member, post_id))["is_archived"] is False
-
-
-async def test_the_keys_are_a_page(ann: Reader) -> None:
-    page = await ann.page("/help/keys")
-
-    assert re.search(r"<kbd>j</kbd><kbd>k</kbd></dt><dd>Next, previous", page)

@@ -131,15 +131,6 @@ async def test_a_still_a_quote_and_a_cover_are_shown(ann: Reader, shelf: Shelf) 
     assert "1:01" in page
 
 
-async def test_the_posts_of_a_thread_have_their_images(ann: Reader, shelf: Shelf) -> None:
-    first = await ann.member.save(attachments=[image(shelf.picture("one"))])
-    meta = {"tweet_reply_to_tweet_id": first["post_id"]}
-    second = await ann.member.save(attachments=[image(shelf.picture("two"))], meta=meta)
-    await shelf.run()
-
-    assert len(IMG.findall(await ann.page(f"/p/{second['post_id']}"))) == 2
-
-
 async def test_a_file_is_served_to_its_owner_with_safe_headers(
     ann: Reader, bob: Reader, shelf: Shelf
 ) -> None:
@@ -339,17 +330,6 @@ async def test_a_page_reads_the_kept_images_once_and_only_if_it_shows_them(
     read.clear()
     await ann.page("/library")
     assert read == []
-
-
-async def test_a_list_shows_an_image_that_arrived_since_it_was_drawn(
-    ann: Reader, shelf: Shelf
-) -> None:
-    await ann.member.save(attachments=[image(shelf.picture("a"))])
-    assert "<img" not in await ann.page("/library")
-
-    await shelf.run()
-
-    assert "<img" in await ann.page("/library")
 
 
 async def test_a_video_that_is_a_playlist_is_watched_at_its_post(

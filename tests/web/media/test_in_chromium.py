@@ -182,22 +182,6 @@ def test_images_come_from_here_and_nothing_moves(page: Page, width: int) -> None
     assert len(sizes) == 22
 
 
-@pytest.mark.browser(java_script_enabled=False)
-def test_the_switch_works_without_scripts_and_from_the_keyboard(page: Page) -> None:
-    page.goto(f"/p/{POSTS[3]['post_id']}")
-    expect(page.get_by_role("img", name="Picture 3")).to_be_visible()
-    page.get_by_title("How it reads").click()
-    button = page.get_by_role("switch", name="Show images")
-    expect(button).to_be_checked()
-    button.focus()
-    page.keyboard.press("Space")
-    page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
-    expect(page.locator("main img")).to_have_count(0)
-    expect(page).to_have_url(f"/p/{POSTS[3]['post_id']}?said=preferences-saved")
-    expect(page.locator(".absent")).to_contain_text("Picture 3")
-
-
 def test_an_image_opens_large_and_its_keys_work(page: Page) -> None:
     page.goto(f"/p/{POSTS[3]['post_id']}")
     link = page.locator("a[data-view]")
@@ -229,13 +213,6 @@ def test_a_kept_video_plays_after_a_press_and_is_sent_in_parts(page: Page) -> No
     wait_until(lambda: bool(player.evaluate("(video) => video.currentTime > 0")))
     assert player.evaluate("(video) => video.videoWidth") == 300
     assert set(statuses) == {206}
-
-
-def test_a_kept_video_can_be_opened_as_a_page_of_its_own(page: Page) -> None:
-    page.goto(f"/p/{MORE[0]['post_id']}")
-    page.goto(page.locator("a[data-view=Video]").get_attribute("href") or "")
-    player = page.locator("video")
-    wait_until(lambda: bool(player.evaluate("(video) => video.readyState > 1")))
 
 
 # Where the rows in view are, and how many images and buttons there are.

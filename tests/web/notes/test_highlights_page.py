@@ -110,13 +110,6 @@ async def test_the_download_is_markdown_of_all_posts(ann: Reader) -> None:
     assert "Note" not in (await ann.person.open("/highlights/download?show=highlights")).text
 
 
-async def test_an_account_without_any_is_told_how_to_begin(ann: Reader) -> None:
-    page = await ann.page("/highlights")
-
-    assert "No highlight yet" in page
-    assert 'class="daily"' not in await ann.page("/digests")
-
-
 async def test_one_that_is_left_out_does_not_come_again_until_that_is_undone(ann: Reader) -> None:
     for number in (1, 2):
         await save(ann, number, f"Passage {number} of two", f"Passage {number}")

@@ -209,20 +209,3 @@ def test_drafts_of_notes_do_not_outlive_the_sign_out(page: Page) -> None:
     page.goto("/labels")
     follow(page, page.get_by_role("button", name="Sign out"))
     assert page.evaluate("Object.keys(localStorage)") == ["a"]
-
-
-@pytest.mark.browser(java_script_enabled=False)
-def test_notes_and_highlights_work_without_scripts(page: Page) -> None:
-    page.goto("/library")
-    page.goto("/p/3?from=%2Flibrary%3Fsort_order%3Dasc")
-    page.get_by_label("Note about this post").fill("Mine")
-    page.locator("#note").get_by_role("button", name="Save").click()
-    expect(page.locator(".noted")).to_have_text("Mine")
-    page.get_by_role("button", name="Undo").click()
-    expect(page.locator(".noted")).to_have_count(0)
-    page.get_by_text("Mark a passage").click()
-    page.get_by_label("Words, as they are in the post").fill("a script")
-    page.get_by_role("button", name="Mark", exact=True).click()
-    expect(page.locator("article mark")).to_have_text("a script")
-    follow(page, page.get_by_role("link", name="Back to the list"))
-    assert page.url.endswith("/library?sort_order=asc#p-3")

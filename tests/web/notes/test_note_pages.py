@@ -110,16 +110,6 @@ async def test_a_lost_passage_is_listed_with_the_reason(ann: Reader) -> None:
     assert 'href="#h-gone"' not in page
 
 
-async def test_the_json_of_a_post_is_that_of_the_api(ann: Reader) -> None:
-    await ann.member.save(post_id="1", text="<b>&amp;", note="n")
-
-    shown = await ann.person.open("/p/1/json")
-
-    assert shown.headers["content-type"] == "application/json"
-    assert shown.content == (await ann.member.get("/v1/bookmarks/1")).content
-    assert (await ann.person.open("/p/2/json")).status_code == 404
-
-
 async def test_the_page_leads_back_to_the_list_that_it_was_opened_from(ann: Reader) -> None:
     for number in ("1", "2", "3"):
         await ann.member.save(post_id=number, tags=["Birds"], note="n")

@@ -62,22 +62,6 @@ def test_passkey_then_sign_out_then_passkey(page: Page, url: str) -> None:
     expect(page).to_have_url("/keys")
 
 
-@pytest.mark.browser(java_script_enabled=False)
-def test_somebody_without_scripts_pastes_the_link(page: Page, url: str) -> None:
-    page.goto("/sign-in")
-    page.get_by_role("link", name="Paste a link").click()
-    page.get_by_label("The whole link").fill(url)
-    page.get_by_role("button", name="Sign in").click()
-    expect(page.get_by_text("passkey-").first).to_be_visible()
-    page.goto("/welcome")
-    page.get_by_text("Bring your posts").click()
-    page.get_by_role("button", name="Look at the demo instead").click()
-    expect(page.get_by_role("status")).to_contain_text("The demo is in.")
-    page.get_by_role("button", name="Remove the demo").click()
-    page.get_by_role("button", name="Sign out", exact=True).click()
-    page.wait_for_url("/")
-
-
 def test_a_browser_without_the_passkey_says_so(page: Page) -> None:
     plug_in(page)
     page.goto("/sign-in")

@@ -1,11 +1,9 @@
 """Providers, sign-up and invitations in a real browser, with a real OpenID provider."""
 
 import asyncio
-import itertools
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
 
 import apsw
 import pytest
@@ -19,8 +17,6 @@ from tests.support.github_standin import github_stand_in
 from tests.support.openid_provider import CLIENT_ID, CLIENT_SECRET, openid_provider
 from tests.support.serving import Server
 from tests.web.sign_in.test_in_chromium import plug_in
-
-_ADDRESSES = itertools.count(1)
 
 
 @contextmanager
@@ -52,13 +48,6 @@ def server(
 ) -> Iterator[Server]:
     with running(tmp_path_factory.mktemp("providers"), request.param) as server:
         yield server
-
-
-@pytest.fixture
-def options(server: Server) -> dict[str, Any]:
-    """Each browser comes from an address of its own, because attempts are limited by address."""
-    headers = {"X-Forwarded-For": f"192.0.2.{next(_ADDRESSES)}"}
-    return {"base_url": f"http://localhost:{server.port}", "extra_http_headers": headers}
 
 
 def sign_in_at_provider(page: Page, name: str) -> None:
@@ -128,38 +117,6 @@ def test_the_provider_confirms_who_somebody_is(page: Page, server: Server) -> No
     sign_in_at_provider(page, "berta")
 
     page.wait_for_url("**/account?said=confirmed")
-
-
-@pytest.mark.browser(may_complain=True)
-def test_somebody_else_at_the_provider_confirms_nothing(page: Page, server: Server) -> None:
-    sign_up(page, "clara")
-    forget_proofs(server)
-    page.goto("/reauthenticate?next=/account")
-    sign_in_at_provider(page, "dora")
-    expect(page.get_by_role("heading", name="Not confirmed")).to_be_visible()
-
-    page.get_by_role("link", name="Try again").click()
-    page.wait_for_url("**/reauthenticate?next=/account")
-
-
-@pytest.mark.browser(may_complain=True)
-def test_cancelling_at_the_provider_leads_back(page: Page) -> None:
-    page.goto("/sign-in")
-    page.get_by_role("button", name="Continue with Example ID").click()
-    page.get_by_role("button", name="Cancel").click()
-    expect(page.get_by_text("You cancelled the sign-in at Example ID.")).to_be_visible()
-
-    page.get_by_role("main").get_by_role("link", name="Sign in").click()
-    page.wait_for_url("/sign-in")
-
-
-@pytest.mark.browser(java_script_enabled=False)
-def test_a_provider_creates_an_account_without_scripts(page: Page) -> None:
-    page.goto("/sign-up")
-    assert page.locator("noscript p", has_text="ask the operator").count() == 1
-    sign_up(page, "nina")
-    expect(page.get_by_role("heading", name="Welcome")).to_be_visible()
-    sign_out(page)
 
 
 def test_a_passkey_creates_an_account(page: Page) -> None:

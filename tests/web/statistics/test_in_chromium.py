@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from tests.support import make
 from tests.support.serving import Server
 from tests.web.accessibility import AXE_SIZES, violations
-from tests.web.chromium import FOR_AXE, follow, is_too_wide
+from tests.web.chromium import FOR_AXE, is_too_wide
 from tests.web.library_posts import POSTS
 
 HOSTILE = "</title><script>alert(1)</script><img src=//evil.example/x onerror=alert(1)>"
@@ -54,22 +54,3 @@ def test_hostile_text_stays_text_and_no_page_is_too_wide(page: Page, language: s
     page.goto("/statistics")
     expect(page.get_by_role("link", name=HOSTILE)).to_have_count(1)
     assert page.locator("time").first.get_attribute("lang") == language
-
-
-@pytest.mark.browser(java_script_enabled=False)
-def test_a_bar_an_author_and_a_digest_lead_to_posts_without_scripts(page: Page) -> None:
-    page.goto("/statistics?period=all")
-    page.locator(".chart a").last.click()
-    expect(page.get_by_role("article")).not_to_have_count(0)
-    page.goto("/statistics?period=all")
-    # By keyboard: the table has the same links.
-    table = page.get_by_text("As a table").first
-    table.focus()
-    page.keyboard.press("Enter")
-    page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", level=1)).to_contain_text("post")
-    page.goto("/digests")
-    page.get_by_role("link", name="24 to 30 August 2026").click()
-    follow(page, page.locator(".picks a, .also a").first)
-    assert "/p/" in page.url

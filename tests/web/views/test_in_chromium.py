@@ -6,9 +6,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support import make
-from tests.support.waiting import wait_until
 from tests.web.accessibility import violations
-from tests.web.chromium import FOR_AXE, follow, is_too_wide
+from tests.web.chromium import FOR_AXE, is_too_wide
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
@@ -50,52 +49,6 @@ def test_a_list_becomes_a_view_with_a_live_preview(page: Page) -> None:
     page.get_by_role("button", name="Undo").press("Enter")
     expect(page.get_by_role("status")).to_contain_text("The view is restored.")
     expect(page.locator(".views .name").last).to_have_text(f"巣 {HOSTILE}")
-
-
-@pytest.mark.browser(java_script_enabled=False)
-def test_buckets_and_order_without_scripts(page: Page) -> None:
-    page.goto("/views/new")
-    page.get_by_label("Name", exact=True).fill("Another")
-    follow(page, page.get_by_role("button", name="Save the view"))
-    page.goto("/views")
-    page.get_by_role("link", name="New Smart View").click()
-    page.get_by_label("Name", exact=True).fill("Birds")
-    page.get_by_role("button", name="Add a bucket").click()
-    name = page.get_by_label("Name of bucket 1")
-    expect(name).to_be_focused()
-    name.fill("Bowers")
-    page.get_by_label("Words", exact=True).nth(1).fill("bower")
-
-    def is_counted() -> bool:
-        follow(page, page.get_by_role("button", name="Show", exact=True))
-        return "Bowers 3" in page.locator(".preview").inner_text()
-
-    # A busy server leaves out counts that take too long, and without a script they stay away.
-    wait_until(is_counted)
-    follow(page, page.get_by_role("button", name="Save the view"))
-    tab = page.get_by_role("link", name="Bowers 3")
-
-    def has_count() -> bool:
-        page.reload()
-        return tab.count() == 1
-
-    wait_until(has_count)
-    follow(page, tab)
-    wait_until(has_count)
-    expect(tab).to_have_attribute("aria-current", "page")
-    expect(page.get_by_role("article")).to_have_count(3)
-
-    page.goto("/views")
-    names = page.locator(".views .name")
-    before = names.count()
-    last = page.get_by_role("group", name="Birds")
-    last.get_by_role("button", name="Unpin").click()
-    expect(last.get_by_role("button", name="Pin to the sidebar")).to_be_visible()
-    expect(page.locator(".side li", has_text="Birds")).to_have_count(0)
-    for place in range(before - 2, -1, -1):
-        last.get_by_role("button", name="Move up").press("Enter")
-        expect(names.nth(place)).to_have_text("Birds")
-    expect(last.get_by_role("button", name="Move down")).to_be_focused()
 
 
 @pytest.mark.browser(**FOR_AXE, viewport={"width": 360, "height": 740})

@@ -52,10 +52,6 @@ async def test_the_page_says_every_filter_of_a_view(ann: Reader) -> None:
         assert word in page
 
 
-async def test_an_account_without_views_is_told_how_to_make_one(ann: Reader) -> None:
-    assert "No views yet" in await ann.page("/views")
-
-
 async def test_views_move_up_and_down(ann: Reader) -> None:
     for name in "abc":
         await made(ann, name)
