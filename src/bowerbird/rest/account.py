@@ -5,7 +5,6 @@ from typing import Final
 from bowerbird.library.accounts.account_state import AccountResponse, AccountState
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import AnswerCache
-from bowerbird.wire.responses.envelope import QueryMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 
@@ -14,7 +13,6 @@ GET: Final = Operation(
     name="getAccount",
     summary="Get plan, limits, calls, counts and the state of the vector store. Free of charge.",
     data=AccountResponse,
-    meta=QueryMeta,
     # Looking at the number of calls left does not use one.
     counts=lambda _: False,
 )

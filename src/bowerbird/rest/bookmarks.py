@@ -14,6 +14,7 @@ from bowerbird.library.bookmarks.list_request import BookmarkCounts, VectorState
 from bowerbird.library.bookmarks.selected_fields import selected
 from bowerbird.library.bookmarks.trash import Deleted, Trash
 from bowerbird.library.bulk.requests import BulkChange
+from bowerbird.model.bulk import BulkRow
 from bowerbird.model.posts.bookmarks import Bookmark, updated_at
 from bowerbird.requests.bookmarks import (
     CountQuery,
@@ -36,7 +37,6 @@ from bowerbird.wire.responses.envelope import (
     BookmarkMeta,
     ChangeMeta,
     ListMeta,
-    QueryMeta,
     UndoMeta,
     content_meta,
 )
@@ -63,7 +63,6 @@ COUNT: Final = Operation(
     name="countBookmarks",
     summary="Count the bookmarks that match. Without parameters it only checks the key.",
     data=BookmarkCounts,
-    meta=QueryMeta,
     query=CountQuery,
     # The plain call is how clients check a key, so it is free.
     counts=bool,
@@ -76,8 +75,7 @@ UPDATE_MANY: Final = Operation(
     is_many=True,
     meta=ChangeMeta,
     body=StateRequest,
-    statuses=bulk.CREATE.statuses,
-    headers=bulk.CREATE.headers,
+    may_continue=True,
     refusals=bulk.MATCHING_REFUSALS,
 )
 GET: Final = Operation(
@@ -201,34 +199,24 @@ def write_routes(flags: Flags, trash: Trash, writes: Writes, changing: Changing)
         meta = ChangeMeta(_changed(change.changed), change.changed, [], change=change)
         return done([], meta)
 
-    async def update(transaction: Transaction, call: Call, request: UpdateRequest) -> Reply:
-        post_id = call.path_params["post_id"]
-        bookmark, row = await flags.update_one(transaction, call.account, post_id, request)
+    def shown(changed: tuple[bytes, BulkRow | None]) -> Reply:
+        bookmark, row = changed
         return done_with(bookmark, UndoMeta(kept(row)))
 
-    async def prepare_delete(call: Call) -> None:
-        await trash.prepare(call.account, call.path_params["post_id"])
+    def deleted(changed: tuple[Deleted, BulkRow | None]) -> Reply:
+        post, row = changed
+        return done(post, UndoMeta(kept(row)))
 
-    async def delete(transaction: Transaction, call: Call) -> Reply:
-        post_id = call.path_params["post_id"]
-        deleted, row = await trash.delete(transaction, call.account, post_id)
-        return done(deleted, UndoMeta(kept(row)))
-
-    async def prepare_restore(call: Call) -> None:
-        await trash.prepare_restore(call.account, call.path_params["post_id"])
-
-    async def restore(transaction: Transaction, call: Call) -> Reply:
-        post_id = call.path_params["post_id"]
-        bookmark, row = await trash.restore(transaction, call.account, post_id)
-        return done_with(bookmark, UndoMeta(kept(row)))
-
+    current = current_post(flags)
     return [
         UPDATE_MANY.served_by(
             changing.handler_of(StateRequest, lambda one: one.change, update_matching, update_many)
         ),
-        UPDATE.served_by(writes.handler_of(UpdateRequest, update, current=current_post(flags))),
-        DELETE.served_by(writes.handler(delete, prepare_delete, current=current_post(flags))),
-        RESTORE.served_by(writes.handler(restore, prepare_restore)),
+        UPDATE.served_by(writes.of(flags.update_one, UpdateRequest, reply=shown, current=current)),
+        DELETE.served_by(
+            writes.of(trash.delete, reply=deleted, prepare=trash.prepare, current=current)
+        ),
+        RESTORE.served_by(writes.of(trash.restore, reply=shown, prepare=trash.prepare_restore)),
     ]
 
 

@@ -18,7 +18,7 @@ from bowerbird.requests.bulk import BulkRequest, RestoreRequest, TrashRequest, c
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
 from bowerbird.wire.idempotency import Replay
-from bowerbird.wire.responses.envelope import ChangeListMeta, QueryMeta, TrashListMeta
+from bowerbird.wire.responses.envelope import ChangeListMeta, TrashListMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Handler, Operation
 from bowerbird.wire.writes import Gate, Writes, done
@@ -33,8 +33,7 @@ CREATE: Final = Operation(
     summary="Change every bookmark that matches. Can be undone as a whole for an hour.",
     data=BulkChange,
     body=BulkRequest,
-    statuses=(200, _ACCEPTED),
-    headers={"Location": False, "Retry-After": False},
+    may_continue=True,
     refusals=(
         Code.NOT_FOUND,
         Code.COUNT_MISMATCH,
@@ -59,7 +58,6 @@ GET: Final = Operation(
     name="getChange",
     summary="Get the progress of a change of many bookmarks.",
     data=BulkChange,
-    meta=QueryMeta,
     headers={"Retry-After": False},
     is_tagged=False,
     counts=lambda _: False,
@@ -69,8 +67,7 @@ UNDO: Final = Operation(
     name="undoChange",
     summary="Undo a change of many bookmarks within an hour. What was changed since stays.",
     data=BulkChange,
-    statuses=(200, _ACCEPTED),
-    headers={"Location": False, "Retry-After": False},
+    may_continue=True,
 )
 DELETE: Final = Operation(
     route="POST /v1/bookmarks/delete",
@@ -78,8 +75,7 @@ DELETE: Final = Operation(
     summary="Move bookmarks to the trash: some, or every one that matches.",
     data=BulkChange,
     body=TrashRequest,
-    statuses=CREATE.statuses,
-    headers=CREATE.headers,
+    may_continue=True,
     refusals=CREATE.refusals,
 )
 RESTORE: Final = Operation(
@@ -88,8 +84,7 @@ RESTORE: Final = Operation(
     summary="Take bookmarks out of the trash: some, or all of them.",
     data=BulkChange,
     body=RestoreRequest,
-    statuses=CREATE.statuses,
-    headers=CREATE.headers,
+    may_continue=True,
     refusals=(Code.NOT_FOUND, Code.COUNT_MISMATCH, Code.FILTER_NOT_ALLOWED),
 )
 # Of requests that name bookmarks or filter them.
@@ -140,30 +135,29 @@ class Changing:
     ) -> Handler:
         """`by_ids` serves requests that `change_of` returns None for."""
 
-        async def handle(call: Call) -> Reply:
-            prepared: list[Prepared] = []
+        async def prepare(call: Call, request: T) -> Prepared | None:
+            change = change_of(request)
+            if change is None:
+                return None
+            ready = await self.bulk.prepare(call.account, change)
+            return ready if by_ids is None else _without_409(ready)
 
-            async def prepare(call: Call, request: T) -> None:
-                change = change_of(request)
-                if change is not None:
-                    ready = await self.bulk.prepare(call.account, change)
-                    prepared.append(ready if by_ids is None else _without_409(ready))
+        async def effect(
+            transaction: Transaction, call: Call, request: T, ready: Prepared | None
+        ) -> Reply:
+            change = change_of(request)
+            if change is None or ready is None:
+                assert by_ids is not None
+                return await by_ids(transaction, call, request)
+            started = await self.bulk.start(transaction, call.account, change, ready)
+            return located(started, reply(started))
 
-            async def effect(transaction: Transaction, call: Call, request: T) -> Reply:
-                change = change_of(request)
-                if change is None:
-                    assert by_ids is not None
-                    return await by_ids(transaction, call, request)
-                started = await self.bulk.start(transaction, call.account, change, prepared[0])
-                return located(started, reply(started))
-
-            answer = await self._writes.handler_of(kind, effect, gate, prepare=prepare)(call)
+        def after(ready: object) -> None:
             # Only a change of all that match is a job.
-            if prepared:
+            if ready is not None:
                 self._wake()
-            return answer
 
-        return handle
+        return self._writes.handler(effect, kind, gate, prepare=prepare, after=after)
 
 
 def routes(
@@ -188,26 +182,19 @@ def routes(
         reply = done(change)
         return reply.with_headers(_RETRY_AFTER) if change.is_open else reply
 
-    async def prepare_undo(call: Call) -> None:
-        await bulk.changes.prepare_undo(call.account, call.path_params["change_id"])
-
-    async def undo(transaction: Transaction, call: Call) -> Reply:
-        change = await bulk.undo(transaction, call.account, call.path_params["change_id"])
-        return located(change, done(change))
-
-    keyed = writes.handler(undo, prepare_undo)
-
-    async def undo_and_wake(call: Call) -> Reply:
-        reply = await keyed(call)
-        wake()
-        return reply
+    undo = writes.of(
+        bulk.undo,
+        prepare=bulk.changes.prepare_undo,
+        reply=lambda change: located(change, done(change)),
+        after=lambda _: wake(),
+    )
 
     return [
         TRASH.served_by(partial(_list_trash, trash)),
         LIST.served_by(list_changes),
         CREATE.served_by(changing.handler_of(BulkRequest, lambda one: one, done)),
         GET.served_by(get),
-        UNDO.served_by(undo_and_wake),
+        UNDO.served_by(undo),
         DELETE.served_by(
             changing.handler_of(TrashRequest, lambda one: change_of(one, BulkAction.TRASH), done)
         ),

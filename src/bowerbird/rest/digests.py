@@ -12,7 +12,7 @@ from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import AnswerCache, One
-from bowerbird.wire.responses.envelope import DigestListMeta, QueryMeta
+from bowerbird.wire.responses.envelope import DigestListMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.responses.states import State, state_of
 from bowerbird.wire.routes import ApiRoute, Call, Operation
@@ -32,7 +32,6 @@ PREFERENCES: Final = Operation(
     name="getDigestPreferences",
     summary="Get how often digests are created, time zone, hour, and whether they are emailed.",
     data=PreferencesResponse,
-    meta=QueryMeta,
     is_conditional=True,
 )
 UPDATE_PREFERENCES: Final = Operation(
@@ -48,7 +47,6 @@ GET: Final = Operation(
     name="getDigest",
     summary="Get one digest, with its Markdown and HTML.",
     data=DigestResponse,
-    meta=QueryMeta,
     query=DigestQuery,
 )
 OPERATIONS: Final = (LIST, PREFERENCES, UPDATE_PREFERENCES, GET)

@@ -1,5 +1,6 @@
 """/v1/bookmarks/duplicates: posts that are there several times, and keeping one of each."""
 
+from collections.abc import Awaitable
 from typing import Final
 
 from msgspec import UNSET
@@ -62,7 +63,9 @@ def routes(duplicates: Duplicates, answers: AnswerCache) -> list[ApiRoute]:
 
 
 def write_routes(duplicates: Duplicates, writes: Writes) -> list[ApiRoute]:
-    async def resolve(transaction: Transaction, call: Call, request: ResolveRequest) -> Reply:
+    async def resolve(
+        transaction: Transaction, call: Call, request: ResolveRequest, _: None
+    ) -> Reply:
         found = await duplicates.resolve(transaction, call.account, request)
         moved = f"Moved {found.removed} {'post' if found.removed == 1 else 'posts'} to the trash."
         meta = ChangeMeta(
@@ -74,11 +77,8 @@ def write_routes(duplicates: Duplicates, writes: Writes) -> list[ApiRoute]:
         )
         return done(found.kept, meta)
 
-    async def prepare(call: Call, request: ResolveRequest) -> None:
-        await duplicates.prepare(call.account, request)
+    def prepare(call: Call, request: ResolveRequest) -> Awaitable[None]:
+        return duplicates.prepare(call.account, request)
 
-    return [
-        RESOLVE.served_by(
-            writes.handler_of(ResolveRequest, resolve, plans.check_writes, prepare=prepare)
-        )
-    ]
+    gate = plans.check_writes
+    return [RESOLVE.served_by(writes.handler(resolve, ResolveRequest, gate, prepare=prepare))]

@@ -16,7 +16,6 @@ from bowerbird.storage.database import Transaction
 from bowerbird.storage.files.files import OpenFile
 from bowerbird.wire import query_strings
 from bowerbird.wire.responses.answer_cache import is_among
-from bowerbird.wire.responses.envelope import QueryMeta
 from bowerbird.wire.responses.replies import Header, Reply
 from bowerbird.wire.responses.streaming import (
     ByteRange,
@@ -68,7 +67,6 @@ GET: Final = Operation(
     name="getExport",
     summary="Get the status of an export, and the link to its file once it is completed.",
     data=ExportResponse,
-    meta=QueryMeta,
     headers={"Retry-After": False},
     is_tagged=False,
     # Waiting for an export is free. The published document has the 402 of the time when it was not.
@@ -123,14 +121,10 @@ def write_routes(
             headers = [(b"location", addresses.path(job).encode()), *_retry_after(job)]
             return done(addresses.response(job), status=_ACCEPTED).with_headers(*headers)
 
-        write = writes.handler_of(ExportRequest, create, precheck=check_vectors)
-
-        async def handle(call: Call) -> Reply:
-            reply = await write(call)
-            wake()
-            return reply
-
-        return CREATE[format].served_by(handle)
+        handler = writes.handler(
+            create, ExportRequest, precheck=check_vectors, after=lambda _: wake()
+        )
+        return CREATE[format].served_by(handler)
 
     return [route(format) for format in CREATE]
 

@@ -1,6 +1,6 @@
 """/v1/imports: the runs of imports, and undoing one."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from bowerbird.errors import Code, Refusal
@@ -17,10 +17,10 @@ from bowerbird.requests.limits import PAGE_DEFAULT
 from bowerbird.rest import bulk
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
-from bowerbird.wire.responses.envelope import ImportListMeta, QueryMeta
+from bowerbird.wire.responses.envelope import ImportListMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Operation
-from bowerbird.wire.writes import Writes, done
+from bowerbird.wire.writes import Writes, done, result_of
 
 LIST: Final = Operation(
     route="GET /v1/imports",
@@ -38,7 +38,6 @@ GET: Final = Operation(
     name="getImport",
     summary="Get one import: its state and how many posts it changed.",
     data=Run,
-    meta=QueryMeta,
     is_tagged=False,
 )
 UNDO: Final = Operation(
@@ -53,7 +52,6 @@ LABELS: Final = Operation(
     summary="Find the best label for each post of an import that has none: how many posts each "
     "label clearly fits.",
     data=LabelsOfImport,
-    meta=QueryMeta,
     is_tagged=False,
     refusals=(Code.SUBSCRIPTION_REQUIRED,),
 )
@@ -63,8 +61,7 @@ APPLY: Final = Operation(
     summary="Give the posts of an import the labels that clearly fit, as one change with undo.",
     data=BulkChange,
     body=ImportLabelling,
-    statuses=bulk.CREATE.statuses,
-    headers=bulk.CREATE.headers,
+    may_continue=True,
     refusals=(Code.COUNT_MISMATCH, Code.SUBSCRIPTION_REQUIRED),
 )
 OPERATIONS: Final = (LIST, GET, UNDO, LABELS, APPLY)
@@ -96,29 +93,20 @@ def label_routes(
     async def look(call: Call) -> Reply:
         return done(await labels.of_run(call.account, call.path_params["run_id"]))
 
-    async def apply(call: Call) -> Reply:
-        prepared: list[NewChange | Refusal] = []
+    def prepare(call: Call, request: ImportLabelling) -> Awaitable[NewChange | Refusal]:
+        run_id = call.path_params["run_id"]
+        return result_of(labels.change(call.account, run_id, request))
 
-        async def prepare(call: Call, request: ImportLabelling) -> None:
-            run_id = call.path_params["run_id"]
-            try:
-                prepared.append(await labels.change(call.account, run_id, request))
-            except Refusal as refused:
-                # Raised in the transaction, where it is stored under the key of the request.
-                prepared.append(refused)
+    async def apply(
+        transaction: Transaction, call: Call, _: ImportLabelling, change: NewChange
+    ) -> Reply:
+        started = change_shown(await changes.start(transaction, call.account, change))
+        return bulk.located(started, done(started))
 
-        async def effect(transaction: Transaction, call: Call, _: ImportLabelling) -> Reply:
-            if isinstance(change := prepared[0], Refusal):
-                raise change
-            started = change_shown(await changes.start(transaction, call.account, change))
-            return bulk.located(started, done(started))
-
-        gate = plans.check_writes
-        answer = await writes.handler_of(ImportLabelling, effect, gate, prepare=prepare)(call)
-        wake()
-        return answer
-
-    return [LABELS.served_by(look), APPLY.served_by(apply)]
+    applying = writes.handler(
+        *(apply, ImportLabelling, plans.check_writes), prepare=prepare, after=lambda _: wake()
+    )
+    return [LABELS.served_by(look), APPLY.served_by(applying)]
 
 
 def write_routes(imports: ImportRuns, writes: Writes) -> list[ApiRoute]:

@@ -31,7 +31,6 @@ from bowerbird.wire.responses.envelope import (
     ChangeMeta,
     LabelListMeta,
     LabelMeta,
-    QueryMeta,
 )
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.responses.states import State, state_of
@@ -56,8 +55,7 @@ ADD: Final = Operation(
     is_many=True,
     meta=ChangeMeta,
     body=LabelRequest,
-    statuses=bulk.CREATE.statuses,
-    headers=bulk.CREATE.headers,
+    may_continue=True,
     refusals=bulk.MATCHING_REFUSALS,
     is_in_sandbox=True,
 )
@@ -69,8 +67,7 @@ REMOVE: Final = Operation(
     is_many=True,
     meta=ChangeMeta,
     body=LabelRequest,
-    statuses=bulk.CREATE.statuses,
-    headers=bulk.CREATE.headers,
+    may_continue=True,
     refusals=bulk.MATCHING_REFUSALS,
     is_in_sandbox=True,
 )
@@ -92,7 +89,6 @@ GET: Final = Operation(
     name="getLabel",
     summary="Get one label.",
     data=LabelResponse,
-    meta=QueryMeta,
     is_conditional=True,
 )
 UPDATE: Final = Operation(
@@ -103,8 +99,7 @@ UPDATE: Final = Operation(
     meta=LabelMeta,
     body=LabelChange,
     is_conditional=True,
-    statuses=bulk.CREATE.statuses,
-    headers=bulk.CREATE.headers,
+    may_continue=True,
 )
 DELETE: Final = Operation(
     route="DELETE /v1/labels/{label_id}",
@@ -113,8 +108,7 @@ DELETE: Final = Operation(
     data=LabelResponse,
     is_conditional=True,
     meta=LabelMeta,
-    statuses=bulk.CREATE.statuses,
-    headers=bulk.CREATE.headers,
+    may_continue=True,
 )
 MERGE: Final = Operation(
     route="POST /v1/labels/{label_id}/merge",
@@ -123,8 +117,7 @@ MERGE: Final = Operation(
     data=LabelResponse,
     meta=LabelMeta,
     body=MergeRequest,
-    statuses=bulk.CREATE.statuses,
-    headers=bulk.CREATE.headers,
+    may_continue=True,
 )
 OPERATIONS: Final = (LIST, ADD, REMOVE, BATCH, GET, UPDATE, DELETE, MERGE)
 
@@ -192,14 +185,14 @@ def write_routes(labels: Labels, writes: Writes, changing: Changing) -> list[Api
         label_id = call.path_params["label_id"]
         return _state(*await labels.find(call.account, label_id, transaction))
 
-    update_handler = writes.handler_of(LabelChange, update, gate, wait=wait, current=current)
+    update_handler = writes.handler(update, LabelChange, gate, wait=wait, current=current)
     return [
         ADD.served_by(_labelling(labels, changing, "add")),
         REMOVE.served_by(_labelling(labels, changing, "remove")),
-        BATCH.served_by(writes.handler_of(BatchRequest, batch, gate)),
+        BATCH.served_by(writes.handler(batch, BatchRequest, gate)),
         UPDATE.served_by(update_handler),
         DELETE.served_by(writes.handler(delete, wait=wait, current=current)),
-        MERGE.served_by(writes.handler_of(MergeRequest, merge, gate, wait=wait)),
+        MERGE.served_by(writes.handler(merge, MergeRequest, gate, wait=wait)),
     ]
 
 

@@ -1,7 +1,7 @@
 """/v1/rules: what should happen by itself to posts that match a query."""
 
 from collections.abc import Awaitable, Callable
-from typing import Final, TypeVar
+from typing import Final
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
@@ -21,13 +21,11 @@ from bowerbird.requests.rules import NewRule, RuleApplication, RuleChange, RuleP
 from bowerbird.storage.database import Transaction
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import AnswerCache
-from bowerbird.wire.responses.envelope import QueryMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.responses.states import State, state_of
 from bowerbird.wire.routes import ApiRoute, Call, Operation
-from bowerbird.wire.writes import Writes, created, done
+from bowerbird.wire.writes import Writes, created, done, result_of
 
-T = TypeVar("T")
 _CREATED: Final = 201
 _ONE: Final = "/v1/rules/{rule_id}"
 LIST: Final = Operation(
@@ -36,7 +34,6 @@ LIST: Final = Operation(
     summary="List the account's rules in the order in which they run.",
     data=RuleResponse,
     is_many=True,
-    meta=QueryMeta,
     # What a rule has done changes without a new version of the library.
     is_tagged=False,
 )
@@ -55,7 +52,6 @@ LOG: Final = Operation(
     summary="List what the rules have done, the latest first: up to 200 entries.",
     data=RuleLogResponse,
     is_many=True,
-    meta=QueryMeta,
     is_tagged=False,
 )
 PREVIEW: Final = Operation(
@@ -71,7 +67,6 @@ GET: Final = Operation(
     name="getRule",
     summary="Get one rule.",
     data=RuleResponse,
-    meta=QueryMeta,
     is_conditional=True,
 )
 UPDATE: Final = Operation(
@@ -147,52 +142,28 @@ def past_routes(past: RulePast, writes: Writes, wake: Callable[[], None]) -> lis
     """`wake` is called once changes are committed, for a worker in the same process."""
     gate = plans.check_rules
 
-    async def preview(call: Call) -> Reply:
-        found: list[RulePreviewed | Refusal] = []
+    def find(call: Call, request: RulePreview) -> Awaitable[RulePreviewed | Refusal]:
+        query = {} if request.query is None else sent(request.query)
+        asked = (query, request.when, request.label_name, request.near_label)
+        return result_of(past.preview(call.account, *asked))
 
-        async def prepare(call: Call, request: RulePreview) -> None:
-            query = {} if request.query is None else sent(request.query)
-            found.append(
-                await _result(
-                    past.preview(
-                        *(call.account, query, request.when, request.label_name),
-                        request.near_label,
-                    )
-                )
-            )
+    async def preview(*given: object) -> Reply:
+        return done(given[-1])
 
-        async def effect(*_: object) -> Reply:
-            return done(_required(found[0]))
+    def prepare(call: Call, request: RuleApplication) -> Awaitable[Prepared | Refusal]:
+        rule_id, expected = call.path_params["rule_id"], request.expected_count
+        return result_of(past.prepare(call.account, rule_id, expected))
 
-        return await writes.handler_of(RulePreview, effect, gate, prepare=prepare)(call)
+    async def apply(
+        transaction: Transaction, call: Call, _: RuleApplication, prepared: Prepared
+    ) -> Reply:
+        rows = await past.start(transaction, call.account, prepared)
+        return done([change_shown(row) for row in rows])
 
-    async def apply(call: Call) -> Reply:
-        found: list[Prepared | Refusal] = []
-
-        async def prepare(call: Call, request: RuleApplication) -> None:
-            rule_id, expected = call.path_params["rule_id"], request.expected_count
-            found.append(await _result(past.prepare(call.account, rule_id, expected)))
-
-        async def effect(transaction: Transaction, call: Call, _: RuleApplication) -> Reply:
-            rows = await past.start(transaction, call.account, _required(found[0]))
-            return done([change_shown(row) for row in rows])
-
-        answer = await writes.handler_of(RuleApplication, effect, gate, prepare=prepare)(call)
-        wake()
-        return answer
-
-    return [PREVIEW.served_by(preview), APPLY.served_by(apply)]
-
-
-async def _result(reading: Awaitable[T]) -> T | Refusal:
-    """A refusal is raised in the transaction, where it is stored under the key of the request."""
-    try:
-        return await reading
-    except Refusal as refused:
-        return refused
-
-
-def _required(found: T | Refusal) -> T:
-    if isinstance(found, Refusal):
-        raise found
-    return found
+    applying = writes.handler(
+        *(apply, RuleApplication, gate), prepare=prepare, after=lambda _: wake()
+    )
+    return [
+        PREVIEW.served_by(writes.handler(preview, RulePreview, gate, prepare=find)),
+        APPLY.served_by(applying),
+    ]

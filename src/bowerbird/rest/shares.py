@@ -1,5 +1,6 @@
 """/v1/shares: shared lists and private feeds."""
 
+from collections.abc import Awaitable
 from typing import Final
 
 from bowerbird.errors import Code
@@ -9,7 +10,6 @@ from bowerbird.requests.shares import NewShare, ShareChange
 from bowerbird.storage.database import Transaction
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import AnswerCache
-from bowerbird.wire.responses.envelope import QueryMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.responses.states import State, state_of
 from bowerbird.wire.routes import ApiRoute, Call, Operation
@@ -22,7 +22,6 @@ LIST: Final = Operation(
     summary="List the account's shared lists and private feeds, oldest first.",
     data=ShareResponse,
     is_many=True,
-    meta=QueryMeta,
     # The operator and the clock change their state.
     is_tagged=False,
 )
@@ -40,7 +39,6 @@ GET: Final = Operation(
     name="getShare",
     summary="Get one shared list or private feed.",
     data=ShareResponse,
-    meta=QueryMeta,
     is_conditional=True,
 )
 UPDATE: Final = Operation(
@@ -63,8 +61,7 @@ OPERATIONS: Final = (LIST, CREATE, GET, UPDATE, DELETE)
 
 def routes(shares: Shares, answers: AnswerCache) -> list[ApiRoute]:
     async def list_shares(call: Call) -> Reply:
-        found = await shares.all(call.account)
-        return done(found)
+        return done(await shares.all(call.account))
 
     async def get_share(call: Call) -> Reply:
         share = await shares.find(call.account, call.path_params["share_id"])
@@ -75,20 +72,15 @@ def routes(shares: Shares, answers: AnswerCache) -> list[ApiRoute]:
 
 
 def write_routes(shares: Shares, writes: Writes) -> list[ApiRoute]:
-    async def create(call: Call) -> Reply:
-        target: tuple[Shared, str] | None = None
+    def target(call: Call, request: NewShare) -> Awaitable[tuple[Shared, str]]:
+        return shares.target(call.account, request)
 
-        async def prepare(call: Call, request: NewShare) -> None:
-            nonlocal target
-            target = await shares.target(call.account, request)
-
-        async def effect(transaction: Transaction, call: Call, request: NewShare) -> Reply:
-            assert target is not None
-            share = await shares.create(transaction, call.account, request, target)
-            shown = await shares.response_within(transaction, call.account, share)
-            return created(shown, f"/v1/shares/{share.share_id}")
-
-        return await writes.handler_of(NewShare, effect, prepare=prepare)(call)
+    async def create(
+        transaction: Transaction, call: Call, request: NewShare, target: tuple[Shared, str]
+    ) -> Reply:
+        share = await shares.create(transaction, call.account, request, target)
+        shown = await shares.response_within(transaction, call.account, share)
+        return created(shown, f"/v1/shares/{share.share_id}")
 
     async def update(transaction: Transaction, call: Call, request: ShareChange) -> Reply:
         share_id = call.path_params["share_id"]
@@ -104,8 +96,8 @@ def write_routes(shares: Shares, writes: Writes) -> list[ApiRoute]:
         return _state(await shares.find(call.account, share_id, transaction))
 
     return [
-        CREATE.served_by(create),
-        UPDATE.served_by(writes.handler_of(ShareChange, update, current=current)),
+        CREATE.served_by(writes.handler(create, NewShare, prepare=target)),
+        UPDATE.served_by(writes.handler(update, ShareChange, current=current)),
         DELETE.served_by(writes.handler(delete, current=current)),
     ]
 

@@ -23,7 +23,6 @@ SUGGEST: Final = Operation(
     summary="List up to three of the account's labels that fit a post and that it does not have.",
     data=SuggestedLabel,
     is_many=True,
-    meta=QueryMeta,
     refusals=(Code.SUBSCRIPTION_REQUIRED,),
 )
 NEW: Final = Operation(
@@ -66,20 +65,14 @@ def routes(
 def write_routes(
     suggestions: LabelSuggestions, new_labels: NewLabels, writes: Writes
 ) -> list[ApiRoute]:
-    async def propose(call: Call) -> Reply:
-        found: list[NewLabel] = []
+    async def find(call: Call) -> list[NewLabel]:
+        names = await new_labels.of_post(call.account, call.path_params["post_id"])
+        return list(map(NewLabel, names))
 
-        async def prepare(call: Call) -> None:
-            names = await new_labels.of_post(call.account, call.path_params["post_id"])
-            found.extend(map(NewLabel, names))
+    async def propose(_: Transaction, __: Call, found: list[NewLabel]) -> Reply:
+        return done(found)
 
-        async def effect(_: Transaction, __: Call) -> Reply:
-            return done(found)
-
-        return await writes.handler(effect, prepare)(call)
-
-    async def refuse(transaction: Transaction, call: Call) -> Reply:
-        post_id, label_id = call.path_params["post_id"], call.path_params["label_id"]
-        return done(await suggestions.refuse(transaction, call.account, post_id, label_id))
-
-    return [REFUSE.served_by(writes.handler(refuse)), NEW.served_by(propose)]
+    return [
+        REFUSE.served_by(writes.of(suggestions.refuse)),
+        NEW.served_by(writes.handler(propose, prepare=find)),
+    ]

@@ -20,7 +20,7 @@ from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import AnswerCache, One, RequestTarget
-from bowerbird.wire.responses.envelope import ListMeta, QueryMeta, ViewListMeta
+from bowerbird.wire.responses.envelope import ListMeta, ViewListMeta
 from bowerbird.wire.responses.replies import Reply, Unsettled
 from bowerbird.wire.responses.states import State, state_of
 from bowerbird.wire.routes import ApiRoute, Call, Operation
@@ -49,7 +49,6 @@ GET: Final = Operation(
     name="getView",
     summary="Get one Smart View.",
     data=ViewResponse,
-    meta=QueryMeta,
     is_in_sandbox=True,
     is_conditional=True,
 )

@@ -19,7 +19,6 @@ from bowerbird.wire import query_strings
 from bowerbird.wire.idempotency import Replay
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import AnswerCache
-from bowerbird.wire.responses.envelope import QueryMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.responses.states import State, state_of
 from bowerbird.wire.routes import ApiRoute, Call, Operation
@@ -37,7 +36,6 @@ LIST: Final = Operation(
     summary="List the account's webhooks.",
     data=WebhookResponse,
     is_many=True,
-    meta=QueryMeta,
     # Deliveries change them without a new version of the library.
     is_tagged=False,
     refusals=_PAID,
@@ -57,7 +55,6 @@ GET: Final = Operation(
     name="getWebhook",
     summary="Get one webhook.",
     data=WebhookResponse,
-    meta=QueryMeta,
     refusals=_PAID,
     is_conditional=True,
 )
@@ -99,7 +96,6 @@ DELIVERIES: Final = Operation(
     summary="List the last messages to a webhook, latest first: at most 100 are kept.",
     data=DeliveryResponse,
     is_many=True,
-    meta=QueryMeta,
     query=DeliveriesQuery,
     is_tagged=False,
     refusals=_PAID,
@@ -109,7 +105,6 @@ DELIVERY: Final = Operation(
     name="getWebhookDelivery",
     summary="Get one message with what was sent and answered.",
     data=DeliveryResponse,
-    meta=QueryMeta,
     is_tagged=False,
     refusals=_PAID,
 )

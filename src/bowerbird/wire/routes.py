@@ -77,7 +77,7 @@ class Operation(Struct, frozen=True, kw_only=True):
     # Type of one item of the answer's data; None for a file.
     data: type | None
     is_many: bool = False
-    # Type of the answer's meta; None for an empty one.
+    # Type of the answer's meta; None for an empty one, and `QueryMeta` for that of a read.
     meta: type[Struct] | None = None
     query: type[Struct] | None = None
     body: type[Struct] | None = None
@@ -85,6 +85,8 @@ class Operation(Struct, frozen=True, kw_only=True):
     statuses: tuple[int, ...] = (200,)
     # Response headers beyond those of every answer, and whether they are always present.
     headers: dict[str, bool] = {}
+    # Whether a job may do the rest: 202 then, with the address of the change.
+    may_continue: bool = False
     # Whether a client that has the current answer gets 304.
     is_tagged: bool = True
     # Whether a write heeds If-Match and If-Unmodified-Since, and a read has what they compare.
@@ -94,6 +96,15 @@ class Operation(Struct, frozen=True, kw_only=True):
     is_sandbox: bool = False
     counts: Callable[[bytes], bool] = lambda _: True
     is_public: bool = False
+
+    def __post_init__(self) -> None:
+        is_read = self.route.startswith("GET /v1/") and not self.is_file
+        if is_read and self.meta is None:
+            msgspec.structs.force_setattr(self, "meta", envelope.QueryMeta)
+        if self.may_continue:
+            msgspec.structs.force_setattr(self, "statuses", (200, 202))
+            found = {"Location": False, "Retry-After": False}
+            msgspec.structs.force_setattr(self, "headers", found)
 
     @property
     def method(self) -> str:

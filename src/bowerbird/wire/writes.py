@@ -52,64 +52,47 @@ class Writes:
 
     def handler(
         self,
-        effect: Callable[[Transaction, Call], Awaitable[Reply]],
-        prepare: Callable[[Call], Awaitable[None]] | None = None,
-        wait: Wait | None = None,
-        *,
-        current: Current | None = None,
-    ) -> Handler:
-        """A handler for a write without a body. `prepare` runs before the transaction.
-
-        `current` reads the resource that the conditions of the request are about.
-        """
-
-        async def handle(call: Call) -> Reply:
-            if prepare is not None:
-                await prepare(call)
-            fingerprint = await _off_loop(call, lambda: _fingerprint(call))
-
-            async def run(transaction: Transaction) -> Reply:
-                await self._check(transaction, call, current)
-                return await effect(transaction, call)
-
-            return await self._run(call, fingerprint, run, wait)
-
-        return handle
-
-    def handler_of(
-        self,
-        kind: type[T],
-        effect: Callable[[Transaction, Call, T], Awaitable[Reply]],
+        effect: Callable[..., Awaitable[Reply]],
+        kind: type[Struct] | None = None,
         gate: Gate = lambda _: None,
         *,
         precheck: Precheck | None = None,
-        prepare: Callable[[Call, T], Awaitable[None]] | None = None,
+        prepare: Callable[..., Awaitable[object]] | None = None,
         wait: Wait | None = None,
         current: Current | None = None,
+        after: Callable[[object], None] | None = None,
     ) -> Handler:
-        """A handler for a write whose body is a `kind`; `gate` is the plan check.
+        """A handler for a write; `kind` is the type of its body, if any, and `gate` the plan check.
 
-        `precheck` runs only if the body is invalid. For a valid one, `effect` has the same check,
-        and `prepare` runs before the transaction, for reads that would delay other writes.
+        `prepare` runs before the transaction, for reads that would delay other writes. `effect`
+        takes the transaction, the call, the body and what `prepare` returned; a refusal among them
+        is raised in its place, where it is stored under the key. `after` takes what `prepare`
+        returned, once the write is committed. `precheck` runs only if the body is invalid: for a
+        valid one, `effect` has the same check. `current` reads the resource that the conditions of
+        the request are about.
         """
 
         async def handle(call: Call) -> Reply:
             request, fingerprint = await _off_loop(
-                call, lambda: (admitted(call.account, call.body, kind, gate), _fingerprint(call))
+                call, lambda: (_request(call, kind, gate), _fingerprint(call))
             )
+            ready: tuple[object, ...] = ()
             if prepare is not None and not isinstance(request, Refusal):
-                await prepare(call, request)
+                ready = (await prepare(call, *request),)
 
             async def run(transaction: Transaction) -> Reply:
-                # Raised here, because a refusal is stored under the request's key.
                 if isinstance(request, Refusal):
                     if precheck is not None and request.code is Code.INVALID_REQUEST:
                         await precheck(transaction, call)
                     raise request
                 await self._check(transaction, call, current)
-                return await effect(transaction, call, request)
+                _raise_refusals(ready)
+                return await effect(transaction, call, *request, *ready)
 
-            return await self._run(call, fingerprint, run, wait)
+            reply = await self._run(call, fingerprint, run, wait)
+            if after is not None:
+                after(*ready or (None,))
+            return reply
 
         return handle
 
@@ -121,27 +104,30 @@ class Writes:
         *,
         reply: Callable[[R], Reply] | None = None,
         prepare: Callable[..., Awaitable[None]] | None = None,
+        wait: Wait | None = None,
         current: Current | None = None,
+        after: Callable[[object], None] | None = None,
     ) -> Handler:
         """A handler for a write that a method of the library does.
 
         `change` takes the account, the ids in the path, and the body; `prepare` the same.
         """
+        bodies_taken = 0 if kind is None else 1
 
-        def given(call: Call, request: tuple[Struct, ...]) -> tuple[Any, ...]:
-            return (call.account, *call.path_params.values(), *request)
+        def given(call: Call, request: tuple[object, ...]) -> tuple[Any, ...]:
+            return (call.account, *call.path_params.values(), *request[:bodies_taken])
 
-        async def effect(transaction: Transaction, call: Call, *request: Struct) -> Reply:
+        async def effect(transaction: Transaction, call: Call, *request: object) -> Reply:
             return (reply or done)(await change(transaction, *given(call, request)))
 
-        async def before(call: Call, *request: Struct) -> None:
+        async def before(call: Call, *request: object) -> None:
             assert prepare is not None
             await prepare(*given(call, request))
 
         first = None if prepare is None else before
-        if kind is None:
-            return self.handler(effect, first, current=current)
-        return self.handler_of(kind, effect, gate, prepare=first, current=current)
+        return self.handler(
+            *(effect, kind, gate), prepare=first, wait=wait, current=current, after=after
+        )
 
     async def _check(self, transaction: Transaction, call: Call, current: Current | None) -> None:
         if current is not None and preconditions.is_conditional(call):
@@ -175,6 +161,28 @@ class Writes:
         if result.stored is not None:
             return msgspec.structs.replace(result, body=result.stored)
         return result
+
+
+def _request(call: Call, kind: type[Struct] | None, gate: Gate) -> tuple[Struct, ...] | Refusal:
+    """The body of a write that takes one, or why it is refused."""
+    if kind is None:
+        return ()
+    request = admitted(call.account, call.body, kind, gate)
+    return request if isinstance(request, Refusal) else (request,)
+
+
+def _raise_refusals(ready: tuple[object, ...]) -> None:
+    for one in ready:
+        if isinstance(one, Refusal):
+            raise one
+
+
+async def result_of(reading: Awaitable[R]) -> R | Refusal:
+    """For `prepare`: a refusal is raised in the transaction then."""
+    try:
+        return await reading
+    except Refusal as refused:
+        return refused
 
 
 def admitted(account: Account, body: bytes, kind: type[T], gate: Gate) -> T | Refusal:
@@ -250,20 +258,15 @@ async def _off_loop(call: Call, work: Callable[[], R]) -> R:
 
 
 def save_handler(saving: Saving, writes: Writes) -> Handler:
-    async def save(call: Call) -> Reply:
-        prepared: PreparedSave | None = None
+    def prepare(call: Call, request: SaveRequest) -> Awaitable[PreparedSave]:
+        return saving.prepare(call.account, request.items, request.labels or ())
 
-        async def prepare(call: Call, request: SaveRequest) -> None:
-            nonlocal prepared
-            prepared = await saving.prepare(call.account, request.items, request.labels or ())
+    async def save(
+        transaction: Transaction, call: Call, _: SaveRequest, prepared: PreparedSave
+    ) -> Reply:
+        return _reply(await saving.save(transaction, call.account, prepared))
 
-        async def effect(transaction: Transaction, call: Call, _: SaveRequest) -> Reply:
-            assert prepared is not None
-            return _reply(await saving.save(transaction, call.account, prepared))
-
-        return await writes.handler_of(SaveRequest, effect, prepare=prepare)(call)
-
-    return save
+    return writes.handler(save, SaveRequest, prepare=prepare)
 
 
 def _reply(result: SaveResult) -> Reply:
