@@ -156,8 +156,7 @@ class CheckStore:
     async def by_numbers(
         self, transaction: Transaction, account: Account, numbers: Sequence[int]
     ) -> list[StoredBookmark]:
-        encoded = self._database.number_list(numbers)
-        values = {**_placed(account), "numbers": encoded, "limit": len(numbers)}
+        values = {**_placed(account), "numbers": numbers, "limit": len(numbers)}
         return await self._stored(transaction.rows, self._sql["these_numbers"], values)
 
     async def words_differ(self, account: Account, stored: StoredBookmark, index_text: str) -> bool:
@@ -168,7 +167,7 @@ class CheckStore:
             "number": stored.columns["number"],
             "content_hash": stored.columns["content_hash"],
             "words": self._database.stored_words(index_text),
-            "phrases": self._database.text_list(_phrases(tokens)),
+            "phrases": _phrases(tokens),
             "token_count": _varint(len(tokens)),
         }
         return bool(await self._database.slow_rows(self._sql["words_differ"], values))

@@ -85,6 +85,7 @@ def place_values(account: Account) -> dict[str, int]:
 
 Row = Sequence[Any]
 Values = Mapping[str, Any]
+"""The value of a parameter may be a list of numbers or texts."""
 
 
 class LockTimeoutError(Exception):
@@ -154,12 +155,6 @@ class Database(Lists, Protocol):
 
     async def computed(self, work: Callable[[], T]) -> T:
         """The result of long work in a transaction, which must not delay other requests."""
-
-    def number_list(self, numbers: Sequence[int]) -> Any:
-        """Many numbers as the value of one parameter."""
-
-    def text_list(self, texts: Sequence[str]) -> Any:
-        """Many texts as the value of one parameter."""
 
     def lists(self, account: Account) -> Lists:
         """Reads the lists, counts and searches of an account, perhaps on a replica.

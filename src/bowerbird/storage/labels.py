@@ -82,7 +82,7 @@ class LabelStore:
     async def by_ids(
         self, transaction: Transaction, account_id: int, label_ids: Sequence[int]
     ) -> dict[int, Label]:
-        values = {"account_id": account_id, "label_ids": self._database.number_list(label_ids)}
+        values = {"account_id": account_id, "label_ids": label_ids}
         rows = await transaction.rows(self._sql["by_ids"], values)
         return {row[0]: Label(*row) for row in rows}
 
@@ -96,7 +96,7 @@ class LabelStore:
         self, reader: Reader, account_id: int, name_keys: Sequence[str]
     ) -> dict[str, Label]:
         """The labels that exist among these folded names, keyed by folded name."""
-        values = {"account_id": account_id, "name_keys": self._database.text_list(name_keys)}
+        values = {"account_id": account_id, "name_keys": name_keys}
         rows = await reader.rows(self._sql["named"], values)
         return {row[2]: Label(*row) for row in rows}
 
@@ -108,18 +108,14 @@ class LabelStore:
 
     async def asked(self, account_id: int, post_ids: Sequence[str]) -> Sequence[Row]:
         """(post id, number, key of the author, refused labels) of those posts that exist."""
-        values = {"account_id": account_id, "post_ids": self._database.text_list(post_ids)}
+        values = {"account_id": account_id, "post_ids": post_ids}
         return await self._database.rows(self._sql["asked"], values)
 
     async def by_authors(
         self, account_id: int, authors: Sequence[str], first: int
     ) -> dict[str, str]:
         """The numbers of the bookmarks of each author, from `first` on, as a text."""
-        values = {
-            "account_id": account_id,
-            "authors": self._database.text_list(authors),
-            "first": first,
-        }
+        values = {"account_id": account_id, "authors": authors, "first": first}
         rows = await self._database.slow_rows(self._sql["by_authors"], values)
         return {author: numbers for author, numbers in rows}  # noqa: C416 - rows are sequences
 
@@ -136,7 +132,7 @@ class LabelStore:
         """
         values = {
             "account_id": library.account_id,
-            "numbers": self._database.number_list(numbers),
+            "numbers": numbers,
             "mark": f",{label_id},",
             "most": REFUSED_CHARACTERS,
         }

@@ -111,7 +111,7 @@ class LibraryStore:
         if changed := events.changed_posts(happened):
             values = {
                 "account_id": account_id,
-                "post_ids": self._database.text_list(changed),
+                "post_ids": changed,
                 "updated_at": without_offset(now),
             }
             await transaction.run(self._sql["touch_posts"], values)
@@ -162,12 +162,7 @@ class DailyUseStore:
         self, transaction: Transaction, account_id: int, day: int, size: int
     ) -> None:
         """Subtracts bytes that were added on the same day, and not used after all."""
-        values = {
-            "account_id": account_id,
-            "resource": self._resource,
-            "day": day,
-            "bytes": size,
-        }
+        values = {"account_id": account_id, "resource": self._resource, "day": day, "bytes": size}
         await transaction.run(self._sql["give_back"], values)
 
 

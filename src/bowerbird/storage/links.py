@@ -104,7 +104,7 @@ class LinkStore(Store):
         self, account_id: int, post_ids: Sequence[str], *, is_fetched: bool
     ) -> dict[str, PostContent]:
         """Of the given posts that are only links, by id."""
-        values = {"account_id": account_id, "post_ids": self._database.text_list(post_ids)}
+        values = {"account_id": account_id, "post_ids": post_ids}
         rows = await self._read("states", **values)
         return {row[0]: _content(row[1:], is_fetched=is_fetched) for row in rows}
 

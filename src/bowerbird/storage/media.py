@@ -129,7 +129,7 @@ class MediaStore(Store):
     ) -> list[str]:
         """Records the images of posts; returns the keys of those that a post no longer has."""
         account = {"account_id": account_id}
-        ids = self._database.text_list([post.post_id for post in posts])
+        ids = [post.post_id for post in posts]
         had = await self._rows(transaction, "links_of", **account, post_ids=ids)
         links = {
             (post.post_id, url_key(link.url)): link
@@ -229,8 +229,7 @@ class MediaStore(Store):
         self, transaction: Transaction, account_id: int, post_ids: Sequence[str], now: int
     ) -> None:
         """Images of these posts that could not be fetched are due again."""
-        ids = self._database.text_list(post_ids)
-        await self._run(transaction, "try_again", account_id=account_id, post_ids=ids, now=now)
+        await self._run(transaction, "try_again", account_id=account_id, post_ids=post_ids, now=now)
 
     async def take_room(
         self, transaction: Transaction, account_id: int, files: int, size: int
@@ -280,14 +279,14 @@ class MediaStore(Store):
 
     async def known(self, account_id: int, keys: Sequence[str]) -> dict[str, KnownImage]:
         """The images that are known among those with these keys of their URLs."""
-        rows = await self._read("known", account_id=account_id, keys=self._database.text_list(keys))
+        rows = await self._read("known", account_id=account_id, keys=keys)
         return {
             key: KnownImage(state, reason, _file(files[:5]), _file(files[5:]))
             for key, state, reason, *files in rows
         }
 
     async def existing(self, account_id: int, media_ids: Sequence[str]) -> set[str]:
-        values = {"account_id": account_id, "media_ids": self._database.text_list(media_ids)}
+        values = {"account_id": account_id, "media_ids": media_ids}
         return {row[0] for row in await self._read_slowly("existing", **values)}
 
 

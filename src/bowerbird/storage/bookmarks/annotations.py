@@ -73,7 +73,7 @@ class AnnotationStore(Store):
             "shift": day // _MODULUS % _MODULUS,
             "modulus": _MODULUS,
             "limit": limit,
-            "not_again": self._database.number_list(left_out),
+            "not_again": left_out,
         }
         return [row[0] for row in await self._read_slowly("in_order_of_day", **values)]
 

@@ -151,7 +151,7 @@ class BookmarkStore:
         the others in the order of the list.
         """
         fragments, values = narrowing(self._database, account, filter)
-        values |= {"threads": self._database.text_list(threads), "limit": limit}
+        values |= {"threads": threads, "limit": limit}
         # A first post that is not known to start a thread does not say that it belongs to one.
         values["starts"] = media.BITS["thread"]
         return await self._database.lists(account).slow_rows(
@@ -190,10 +190,7 @@ class BookmarkStore:
 
     async def in_order(self, account: Account, numbers: Sequence[int], sort: Sort) -> Sequence[int]:
         """The given bookmarks in the order of a sort field."""
-        values = {
-            "account_id": account.account_id,
-            "numbers": self._database.number_list(numbers),
-        }
+        values = {"account_id": account.account_id, "numbers": numbers}
         sql = self._statement("in_order", sort=sort)
         return [row[0] for row in await self._database.lists(account).slow_rows(sql, values)]
 
@@ -206,10 +203,7 @@ class BookmarkStore:
 
     async def prints(self, account: Account, numbers: Sequence[int]) -> list[Print]:
         """What shows that these bookmarks are copies, in any order."""
-        values = {
-            "account_id": account.account_id,
-            "numbers": self._database.number_list(numbers),
-        }
+        values = {"account_id": account.account_id, "numbers": numbers}
         lists = self._database.lists(account)
         read = lists.slow_rows if len(numbers) > LONGEST_LIST else lists.rows
         rows = await read(self._sql["prints"], values) if numbers else ()
@@ -228,11 +222,7 @@ class BookmarkStore:
         """
         if not numbers:
             return b"", 0
-        values = {
-            "account_id": account.account_id,
-            "numbers": self._database.number_list(numbers),
-            **place_values(account),
-        }
+        values = {"account_id": account.account_id, "numbers": numbers, **place_values(account)}
         lists = self._database.lists(account)
         read = lists.slow_rows if len(numbers) > LONGEST_LIST else lists.rows
         rows = await read(self._statement("contents"), values)
@@ -253,21 +243,13 @@ class BookmarkStore:
 
         Faster than `contents` for long lists: the event loop only passes the bytes on.
         """
-        values = {
-            "account_id": account.account_id,
-            "numbers": self._database.number_list(numbers),
-            **place_values(account),
-        }
+        values = {"account_id": account.account_id, "numbers": numbers, **place_values(account)}
         rows = await self._database.slow_rows(self._statement("joined_contents"), values)
         return rows[0][0] or b""
 
     async def content_sizes(self, account: Account, numbers: Sequence[int]) -> dict[int, int]:
         """The bytes of the stored JSON of these bookmarks, by number, without reading it."""
-        values = {
-            "account_id": account.account_id,
-            "numbers": self._database.number_list(numbers),
-            **place_values(account),
-        }
+        values = {"account_id": account.account_id, "numbers": numbers, **place_values(account)}
         rows = await self._database.slow_rows(self._statement("content_sizes"), values)
         return {row[0]: row[1] for row in rows}
 
@@ -277,22 +259,14 @@ class BookmarkStore:
 
     async def by_post_ids(self, account: Account, post_ids: Sequence[str]) -> dict[str, bytes]:
         """The bookmarks of these posts as JSON, by post. For a page of them."""
-        values = {
-            "account_id": account.account_id,
-            "post_ids": self._database.text_list(post_ids),
-            **place_values(account),
-        }
+        values = {"account_id": account.account_id, "post_ids": post_ids, **place_values(account)}
         rows = await self._database.rows(self._statement("by_post_ids"), values)
         return {row[0]: bookmark_json(*row[1:]) for row in rows}
 
     async def contents_of(
         self, reader: Reader, account: Account, numbers: Sequence[int]
     ) -> dict[int, bytes]:
-        values = {
-            "account_id": account.account_id,
-            "numbers": self._database.number_list(numbers),
-            **place_values(account),
-        }
+        values = {"account_id": account.account_id, "numbers": numbers, **place_values(account)}
         rows = await reader.rows(self._statement("contents"), values)
         return {row[3]: bookmark_json(*row[:3]) for row in rows}
 
@@ -301,9 +275,8 @@ class BookmarkStore:
     ) -> list[str]:
         """The posts of every match in one consistent read, or of these numbers."""
         if numbers is not None:
-            values = {"account_id": account.account_id}
-            values["numbers"] = self._database.number_list(numbers)
-            rows = await self._database.slow_rows(self._statement("posts_of_numbers"), values)
+            of = {"account_id": account.account_id, "numbers": numbers}
+            rows = await self._database.slow_rows(self._statement("posts_of_numbers"), of)
             found = {row[0]: row[1] for row in rows}
             return [found[number] for number in numbers if number in found]
         fragments, values = narrowing(self._database, account, filter)

@@ -53,11 +53,7 @@ class ChangesetStore:
         """
         if not numbers:
             return
-        values = {
-            "account_id": library.account_id,
-            "place": library.place,
-            "numbers": self._database.number_list(numbers),
-        }
+        values = {"account_id": library.account_id, "place": library.place, "numbers": numbers}
         async with self._merging.bounded(transaction, AFTER_DELETING):
             for name in _REMOVED:
                 await transaction.run(self._sql[name], values)
@@ -66,22 +62,14 @@ class ChangesetStore:
     async def posts(
         self, transaction: Transaction, library: LockedLibrary, post_ids: Sequence[str]
     ) -> dict[str, EditablePost]:
-        values = {
-            "account_id": library.account_id,
-            "place": library.place,
-            "post_ids": self._database.text_list(post_ids),
-        }
+        values = {"account_id": library.account_id, "place": library.place, "post_ids": post_ids}
         return _posts_by_id(await transaction.rows(self._sql["posts"], values))
 
     async def posts_with_sizes(
         self, transaction: Transaction, library: LockedLibrary, post_ids: Sequence[str]
     ) -> tuple[dict[str, EditablePost], dict[str, int]]:
         """The bookmarks that exist, and the bytes that are stored per bookmark."""
-        values = {
-            "account_id": library.account_id,
-            "place": library.place,
-            "post_ids": self._database.text_list(post_ids),
-        }
+        values = {"account_id": library.account_id, "place": library.place, "post_ids": post_ids}
         rows = await transaction.rows(self._sql["posts_with_sizes"], values)
         sizes = {row[0]: row[5] for row in rows}
         return _posts_by_id([row[:5] for row in rows]), sizes
@@ -90,11 +78,7 @@ class ChangesetStore:
         self, reader: Reader, account_id: int, place: int, post_ids: Sequence[str]
     ) -> dict[str, int]:
         """The stored bytes of the bookmarks that exist."""
-        values = {
-            "account_id": account_id,
-            "place": place,
-            "post_ids": self._database.text_list(post_ids),
-        }
+        values = {"account_id": account_id, "place": place, "post_ids": post_ids}
         rows = await reader.rows(self._sql["posts_with_sizes"], values)
         return {row[0]: row[5] for row in rows}
 

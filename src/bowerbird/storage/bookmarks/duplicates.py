@@ -37,8 +37,7 @@ class DuplicateStore(Store):
         self, account_id: int, same: Same, prints: Sequence[int], most: int
     ) -> list[GroupedPost]:
         """The first posts of each of these groups."""
-        numbers = self._database.number_list(prints)
-        values = {"account_id": account_id, "prints": numbers, "most": most}
+        values = {"account_id": account_id, "prints": prints, "most": most}
         sql = self._sql["posts"].format(same=same)
         return [GroupedPost(*row) for row in await self._database.slow_rows(sql, values)]
 
@@ -49,6 +48,6 @@ class DuplicateStore(Store):
             reader,
             "prints",
             account_id=account_id,
-            post_ids=self._database.text_list(post_ids),
+            post_ids=post_ids,
         )
         return {post_id: Prints(*prints) for post_id, *prints in rows}

@@ -51,11 +51,7 @@ class FacetStore:
 
     async def renderings(self, account: Account, numbers: Sequence[int]) -> dict[int, bytes]:
         """The stored JSON of these posts by number."""
-        values = {
-            "account_id": account.account_id,
-            "numbers": self._database.number_list(numbers),
-            **place_values(account),
-        }
+        values = {"account_id": account.account_id, "numbers": numbers, **place_values(account)}
         rows = await self._database.lists(account).slow_rows(self._sql["numbered"], values)
         return {row[0]: row[1] for row in rows}
 
@@ -91,10 +87,5 @@ class AuthorStore:
     async def _starting(
         self, statement: str, account_id: int, start: str, limit: int
     ) -> Sequence[Row]:
-        values = {
-            "account_id": account_id,
-            "first": start,
-            "end": start + _LAST,
-            "limit": limit,
-        }
+        values = {"account_id": account_id, "first": start, "end": start + _LAST, "limit": limit}
         return await self._database.slow_rows(self._sql[statement], values)

@@ -130,7 +130,7 @@ class QueryConditions:
         assert wanted is not None
         found = [self._words(wanted)]
         if term.label_ids:
-            labels = self._named(self._database.number_list(term.label_ids), "labels")
+            labels = self._named(term.label_ids, "labels")
             found.append(self._sql["posts_with_labels"].format(labels=labels))
         if term.post_id:
             found.append(_WITH_ID.format(self._named(term.post_id)))
@@ -280,13 +280,13 @@ def narrowing(
     values["unknown"] = UNKNOWN
     if filter.updated_since is not None:
         values["updated_since"] = without_offset(filter.updated_since)
-    for name, more in _names(database, filter).items():
+    for name, more in _names(filter).items():
         fragments.append(name)
         values |= more
     fragments += _states(database, filter)
     if filter.post_ids is not None:
         fragments.append("these")
-        values["post_ids"] = database.text_list(filter.post_ids)
+        values["post_ids"] = filter.post_ids
     conditions = QueryConditions(database)
     fragments += conditions.every(_parts(filter))
     values |= conditions.values
@@ -331,27 +331,21 @@ def queries_in(values: Mapping[str, Any]) -> list[str]:
     return [name for name in values if name in _WORDS or name.startswith(WORDS_PREFIX)]
 
 
-def _names(database: Database, filter: BookmarkFilter) -> dict[str, dict[str, Any]]:
+def _names(filter: BookmarkFilter) -> dict[str, dict[str, Any]]:
     """The fragments of authors, languages and labels, each with the values of its parameters."""
     found: dict[str, dict[str, Any]] = {}
     if isinstance(filter.author, str):
         found["author"] = {"author": filter.author, "author_handle": handle_of(filter.author)}
     elif filter.author is not None:
         names = filter.author.either
-        found["authors"] = {
-            "author": database.text_list(names),
-            "author_handle": database.text_list([handle_of(name) for name in names]),
-        }
+        found["authors"] = {"author": names, "author_handle": [handle_of(name) for name in names]}
     if filter.languages is not None and len(filter.languages) == 1:
         found["language"] = {"language": filter.languages[0]}
     elif filter.languages is not None:
-        found["languages"] = {"languages": database.text_list(filter.languages)}
+        found["languages"] = {"languages": filter.languages}
     if filter.labels is not None:
         names = filter.labels.parts if filter.all_labels else filter.labels.either
-        found["labels"] = {
-            "labels": database.text_list(names),
-            "labels_needed": len(names) if filter.all_labels else 1,
-        }
+        found["labels"] = {"labels": names, "labels_needed": len(names) if filter.all_labels else 1}
     return found
 
 

@@ -37,13 +37,12 @@ class StatisticsStore:
 
     async def hours(self, account: Account, spans: Sequence[ShiftedSpan]) -> Sequence[Row]:
         """(position of the span, hour of the week, posts, read posts)."""
-        number_list = self._database.number_list
         return await self._rows(
             "by_hour",
             account,
-            starts=number_list([span.start for span in spans]),
-            ends=number_list([span.end for span in spans]),
-            shifts=number_list([span.shift for span in spans]),
+            starts=[span.start for span in spans],
+            ends=[span.end for span in spans],
+            shifts=[span.shift for span in spans],
         )
 
     async def authors(
@@ -53,7 +52,7 @@ class StatisticsStore:
         counted = await self._rows(
             "by_author", account, start=span.start, end=span.end, limit=limit
         )
-        numbers = self._database.number_list([row[0] for row in counted])
+        numbers = [row[0] for row in counted]
         found = await self._rows("numbered", account, numbers=numbers, **place_values(account))
         renderings = dict(map(tuple, found))
         named = [(renderings[row[0]], row[1]) for row in counted if row[0] in renderings]

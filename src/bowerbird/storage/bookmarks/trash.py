@@ -42,18 +42,14 @@ class TrashStore(Store):
         self, reader: Reader, account_id: int, post_ids: Sequence[str], oldest: int
     ) -> list[Trashed]:
         """The bookmarks, among the given posts, that can still be restored."""
-        values = {
-            "account_id": account_id,
-            "post_ids": self._database.text_list(post_ids),
-            "oldest": oldest,
-        }
+        values = {"account_id": account_id, "post_ids": post_ids, "oldest": oldest}
         return [Trashed(*row) for row in await self._rows(reader, "contents", **values)]
 
     async def sizes(
         self, reader: Reader, account_id: int, post_ids: Sequence[str]
     ) -> dict[str, int]:
         """The stored size in bytes of each given post that is in the trash."""
-        values = {"account_id": account_id, "post_ids": self._database.text_list(post_ids)}
+        values = {"account_id": account_id, "post_ids": post_ids}
         return {row[0]: row[1] for row in await self._rows(reader, "sizes", **values)}
 
     async def post_ids(self, account_id: int, oldest: int) -> list[str]:
@@ -91,11 +87,7 @@ class TrashStore(Store):
         self, account_id: int, post_ids: Sequence[str], oldest: int
     ) -> dict[str, bytes]:
         """Deleted bookmarks that can still be restored, by the ids of their posts."""
-        values = {
-            "account_id": account_id,
-            "post_ids": self._database.text_list(post_ids),
-            "oldest": oldest,
-        }
+        values = {"account_id": account_id, "post_ids": post_ids, "oldest": oldest}
         return {row[0]: row[1] for row in await self._read("contents", **values)}
 
     async def empty(
@@ -114,7 +106,7 @@ class DeletionStore(Store):
     async def known(
         self, reader: Reader, account_id: int, post_ids: Sequence[str]
     ) -> dict[str, Deletion]:
-        values = {"account_id": account_id, "post_ids": self._database.text_list(post_ids)}
+        values = {"account_id": account_id, "post_ids": post_ids}
         return {row[0]: Deletion(*row) for row in await self._rows(reader, "known", **values)}
 
     async def put(

@@ -42,22 +42,14 @@ class UpsertStore:
         self, reader: Reader, account_id: int, place: int, post_ids: Sequence[str]
     ) -> dict[str, ExistingBookmark]:
         """The library's bookmarks of these posts, without their content: faster."""
-        values = {
-            "account_id": account_id,
-            "place": place,
-            "post_ids": self._database.text_list(post_ids),
-        }
+        values = {"account_id": account_id, "place": place, "post_ids": post_ids}
         return _existing(await reader.rows(self._sql["known"], values))
 
     async def posts(
         self, reader: Reader, account_id: int, place: int, post_ids: Sequence[str]
     ) -> dict[str, StoredPost]:
         """The library's bookmarks of these posts, with their content."""
-        values = {
-            "account_id": account_id,
-            "place": place,
-            "post_ids": self._database.text_list(post_ids),
-        }
+        values = {"account_id": account_id, "place": place, "post_ids": post_ids}
         rows = await reader.rows(self._sql["known_posts"], values)
         existing = _existing([row[:-1] for row in rows])
         return {row[0]: StoredPost(existing[row[0]], row[-1]) for row in rows}
@@ -76,11 +68,7 @@ class UpsertStore:
     async def renderings(
         self, transaction: Transaction, opened: LockedLibrary, numbers: Sequence[int]
     ) -> dict[int, bytes]:
-        values = {
-            "account_id": opened.account_id,
-            "place": opened.place,
-            "numbers": self._database.number_list(numbers),
-        }
+        values = {"account_id": opened.account_id, "place": opened.place, "numbers": numbers}
         rows = await transaction.rows(self._sql["renderings"], values)
         return dict(tuple(row) for row in rows)
 
@@ -88,7 +76,7 @@ class UpsertStore:
         self, reader: Reader, account_id: int, post_ids: Sequence[str]
     ) -> set[tuple[str, str]]:
         """The posts among these that their author continued, with the author's key."""
-        values = {"account_id": account_id, "post_ids": self._database.text_list(post_ids)}
+        values = {"account_id": account_id, "post_ids": post_ids}
         rows = await reader.rows(self._sql["threads"], values)
         return {(thread, author_key) for thread, author_key in rows}
 
@@ -172,7 +160,7 @@ class UpsertStore:
             return
         values = {
             "account_id": opened.account_id,
-            "numbers": self._database.number_list([row["number"] for row in bookmarks]),
+            "numbers": [row["number"] for row in bookmarks],
             "word_form": bookmarks[0]["word_form"],
         }
         await transaction.run(self._sql["set_word_form"], values)

@@ -44,11 +44,7 @@ class WordIndex:
             return []
         texts = [self._database.match(query).wanted or "" for query in queries]
         unlike = list(dict.fromkeys(texts))
-        values = {
-            "account_id": account.account_id,
-            "queries": self._database.text_list(unlike),
-            **place_values(account),
-        }
+        values = {"account_id": account.account_id, "queries": unlike, **place_values(account)}
         rows = await self._database.lists(account).slow_rows(self._sql["holders"], values)
         found = {unlike[position]: numbers or "" for position, numbers in rows}
         return [found.get(text, "") for text in texts]
@@ -69,9 +65,9 @@ class WordIndex:
         values = {
             "account_id": account.account_id,
             "any_word": self._database.counting(words),
-            "words": self._database.text_list([self._database.counting([word]) for word in words]),
+            "words": [self._database.counting([word]) for word in words],
             "counted": len(words),
-            "numbers": self._database.number_list(numbers),
+            "numbers": numbers,
             "first": min(numbers),
             "last": max(numbers),
             **place_values(account),

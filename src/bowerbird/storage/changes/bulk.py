@@ -175,7 +175,7 @@ class BulkStore:
             posts.setdefault((one.field, one.was_set), []).append(one.post_id)
         values = {"account_id": account_id, "change": change, "version": version}
         for (field, was_set), ids in posts.items():
-            listed = self._database.text_list(sorted(ids))
+            listed = sorted(ids)
             row = {**values, "field": field, "was_set": was_set, "post_ids": listed}
             await transaction.run(self._sql["record_posts"], row)
 
@@ -193,7 +193,7 @@ class BulkStore:
         self, transaction: Transaction, account_id: int, post_ids: Sequence[str]
     ) -> dict[tuple[str, int], int]:
         """The version of the latest change that is recorded, by post and field."""
-        values = {"account_id": account_id, "post_ids": self._database.text_list(post_ids)}
+        values = {"account_id": account_id, "post_ids": post_ids}
         rows = await transaction.rows(self._sql["latest"], values)
         return {(post_id, field): version for post_id, field, version in rows}
 
@@ -261,8 +261,7 @@ class BulkStore:
     ) -> set[str]:
         """The posts, among the given ones, for which the change has a row of this field."""
         values = {"account_id": account_id, "change": change, "field": field}
-        ids = self._database.text_list(post_ids)
-        rows = await transaction.rows(self._sql["recorded"], {**values, "post_ids": ids})
+        rows = await transaction.rows(self._sql["recorded"], {**values, "post_ids": post_ids})
         return {row[0] for row in rows}
 
     async def kept(self, transaction: Transaction, account_id: int) -> list[Kept]:

@@ -101,7 +101,7 @@ class ChangeStore(Store):
         self, transaction: Transaction, account_id: int, numbers: Sequence[int], *, after: int
     ) -> dict[int, list[tuple[int, Change]]]:
         """The changes of these bookmarks by runs after this one, as (run, change), by number."""
-        values = {"account_id": account_id, "numbers": self._database.number_list(numbers)}
+        values = {"account_id": account_id, "numbers": numbers}
         rows = await self._rows(transaction, "changes_of_posts", **values, after=after)
         found: dict[int, list[tuple[int, Change]]] = {}
         for number, run, change in rows:
@@ -176,12 +176,7 @@ class ChangeStore(Store):
         self, transaction: Transaction, account_id: int, numbers: Sequence[int], *, before: int
     ) -> None:
         """The runs up to this one leave these bookmarks as they are when they are undone."""
-        values = {
-            "account_id": account_id,
-            "numbers": self._database.number_list(numbers),
-            "nothing": b"",
-            "before": before,
-        }
+        values = {"account_id": account_id, "numbers": numbers, "nothing": b"", "before": before}
         await self._run(transaction, "forget_posts", **values)
 
     async def logs(self, reader: Reader, account_id: int) -> list[Log]:
@@ -221,11 +216,7 @@ class ChangeStore(Store):
         self, transaction: Transaction, opened: LockedLibrary, numbers: Sequence[int]
     ) -> dict[int, CurrentPost]:
         """The present state of these bookmarks, without a compressed rendering, by number."""
-        values = {
-            "account_id": opened.account_id,
-            "place": opened.place,
-            "numbers": self._database.number_list(numbers),
-        }
+        values = {"account_id": opened.account_id, "place": opened.place, "numbers": numbers}
         labels: dict[int, list[int]] = {}
         for number, label_id in await transaction.rows(self._sql["labels_of_posts"], values):
             labels.setdefault(number, []).append(label_id)

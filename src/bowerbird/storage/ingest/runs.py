@@ -141,7 +141,7 @@ class IngestRunStore(Store):
         """The ids, among `run_ids`, of runs that started after the given run."""
         values = {
             "account_id": account_id,
-            "run_ids": self._database.text_list(sorted(run_ids)),
+            "run_ids": sorted(run_ids),
             "started_at": run.started_at,
             "run_id": run.run_id,
         }
@@ -232,11 +232,7 @@ class IngestRunStore(Store):
 
 
 def _list(account_id: int, user: SourceUser) -> dict[str, Any]:
-    return {
-        "account_id": account_id,
-        "source": user.source,
-        "source_user_id": user.source_user_id,
-    }
+    return {"account_id": account_id, "source": user.source, "source_user_id": user.source_user_id}
 
 
 def _links(rows: Sequence[Any]) -> Sequence[PageLink]:

@@ -56,7 +56,7 @@ class SourcePostStore(Store):
         self, reader: Reader, account_id: int, user: SourceUser, post_ids: Sequence[str]
     ) -> dict[str, Seen]:
         """What the source last said about each of these posts."""
-        values = {**_key(account_id, user), "post_ids": self._database.text_list(post_ids)}
+        values = {**_key(account_id, user), "post_ids": post_ids}
         rows = await self._rows(reader, "changes", **values)
         return {post_id: Seen(seen_run, changed_at) for post_id, changed_at, seen_run in rows}
 
@@ -74,7 +74,7 @@ class SourcePostStore(Store):
         self, reader: Reader, account_id: int, post_ids: Sequence[str]
     ) -> dict[str, int]:
         """When any source last said something about each of these posts."""
-        values = {"account_id": account_id, "post_ids": self._database.text_list(post_ids)}
+        values = {"account_id": account_id, "post_ids": post_ids}
         rows = await self._rows(reader, "last_changes", **values)
         return {post_id: changed_at for post_id, changed_at in rows}  # noqa: C416 - a row is no tuple
 
@@ -102,7 +102,7 @@ class SourcePostStore(Store):
         """Records that the posts are not saved at the source any more."""
         values = {
             **_key(account_id, run.user),
-            "post_ids": self._database.text_list(post_ids),
+            "post_ids": post_ids,
             "run_id": run.run_id,
             "at": at,
         }
@@ -133,11 +133,7 @@ class SourcePostStore(Store):
     async def note_shown(
         self, transaction: Transaction, account_id: int, post_ids: Sequence[str], at: int
     ) -> None:
-        values = {
-            "account_id": account_id,
-            "post_ids": self._database.text_list(post_ids),
-            "at": at,
-        }
+        values = {"account_id": account_id, "post_ids": post_ids, "at": at}
         if post_ids:
             await self._run(transaction, "shown_posts", **values)
 
@@ -145,7 +141,7 @@ class SourcePostStore(Store):
         self, reader: Reader, account_id: int, post_ids: Sequence[str]
     ) -> dict[str, HiddenPost]:
         """The posts, among the given ones, that their source lists but does not show."""
-        values = {"account_id": account_id, "post_ids": self._database.text_list(post_ids)}
+        values = {"account_id": account_id, "post_ids": post_ids}
         return {
             post_id: HiddenPost(with_offset(gone_at), reason, sort_index)
             for post_id, gone_at, reason, sort_index in await self._rows(reader, "hidden", **values)
@@ -155,7 +151,7 @@ class SourcePostStore(Store):
         self, account_id: int, user: SourceUser, post_ids: Sequence[str]
     ) -> dict[str, list[OtherList]]:
         """What lists of other accounts of a source say about these posts."""
-        values = {**_key(account_id, user), "post_ids": self._database.text_list(post_ids)}
+        values = {**_key(account_id, user), "post_ids": post_ids}
         found: dict[str, list[OtherList]] = {}
         for post_id, *owner, removed_at in await self._database.rows(
             self._sql["other_lists"], values
@@ -167,7 +163,7 @@ class SourcePostStore(Store):
         self, account_id: int, user: SourceUser, post_ids: Sequence[str]
     ) -> dict[str, int]:
         """The posts, among the given ones, that the user removed last, and when."""
-        values = {**_key(account_id, user), "post_ids": self._database.text_list(post_ids)}
+        values = {**_key(account_id, user), "post_ids": post_ids}
         rows = await self._read("removed", **values)
         return {post_id: removed_at for post_id, removed_at in rows}  # noqa: C416 - a row is no tuple
 
@@ -190,8 +186,4 @@ class SourcePostStore(Store):
 
 
 def _key(account_id: int, user: SourceUser) -> dict[str, Any]:
-    return {
-        "account_id": account_id,
-        "source": user.source,
-        "source_user_id": user.source_user_id,
-    }
+    return {"account_id": account_id, "source": user.source, "source_user_id": user.source_user_id}

@@ -182,12 +182,6 @@ class PostgresDatabase:
         # Transactions run on the event loop.
         return await asyncio.to_thread(work)
 
-    def number_list(self, numbers: Sequence[int]) -> Sequence[int]:
-        return numbers
-
-    def text_list(self, texts: Sequence[str]) -> Sequence[str]:
-        return texts
-
     def lists(self, account: Account) -> Lists:
         return self if self._replica is None else self._replica.lists(account, self)
 

@@ -44,12 +44,6 @@ class SqliteDialect:
         # Transactions run on the thread of the writer.
         return work()
 
-    def number_list(self, numbers: Sequence[int]) -> str:
-        return msgspec.json.encode(numbers).decode()
-
-    def text_list(self, texts: Sequence[str]) -> str:
-        return msgspec.json.encode(texts).decode()
-
 
 FILE_NAME: Final = "bowerbird.db"
 # SQLite maps at most 2 GB less 64 kB of a file.
@@ -165,6 +159,8 @@ def connect(file: Path, *, read_only: bool = False, mapped_mb: int = MAPPED_MB) 
     # Raises SQLite's own error if the file is not a database.
     connection.execute("PRAGMA schema_version").fetchall()
     word_reads.register(connection)
+    # A list is one value: statements read it with `json_each`.
+    connection.convert_binding = lambda _cursor, _number, value: msgspec.json.encode(value).decode()
     # SQLite then plans each statement once. Otherwise it plans again for each new value, which took
     # as long as reading a page of 100.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)

@@ -70,7 +70,7 @@ class DigestPostStore:
         """(one post of the author, number of posts) of a span, the most saved author first."""
         values = {"start": span.start, "end": span.end, "limit": limit}
         counted = await self._rows("by_author", account, **values)
-        numbers = self._database.number_list([row[0] for row in counted])
+        numbers = [row[0] for row in counted]
         found = await self._contents("numbered", account, numbers=numbers)
         return [(found[number], count) for number, count in counted if number in found]
 
@@ -78,15 +78,13 @@ class DigestPostStore:
         """The posts that still exist, by id, as the API returns them."""
         if not post_ids:
             return {}
-        encoded = self._database.text_list(post_ids)
-        return await self._contents("posts", account, post_ids=encoded)
+        return await self._contents("posts", account, post_ids=post_ids)
 
     async def vectors(
         self, account: Account, model: bytes, numbers: Sequence[int]
     ) -> Sequence[Row]:
         """(number, scales, vectors) of the posts with vectors, by number."""
-        encoded = self._database.number_list(numbers)
-        return await self._rows("vectors", account, numbers=encoded, model=model)
+        return await self._rows("vectors", account, numbers=numbers, model=model)
 
     async def _contents(self, name: str, account: Account, **values: Any) -> dict[Any, bytes]:
         rows = await self._rows(name, account, **values, **place_values(account))

@@ -173,7 +173,7 @@ class JobStore:
 
     async def _window(self, kinds: Sequence[str], priority: int, after: int) -> list[_Turn]:
         values = {
-            "kinds": self._database.text_list(kinds),
+            "kinds": kinds,
             "priority": priority,
             "after": after,
             "limit": _WINDOW,

@@ -107,7 +107,7 @@ class VectorStore:
         the library.
         """
         values: dict[str, Any] = {"account_id": account_id, "model": store.model}
-        numbers = self._database.number_list([vector.number for vector in vectors])
+        numbers = [vector.number for vector in vectors]
         bookmarks = await transaction.rows(self._sql["bookmarks"], {**values, "numbers": numbers})
         hashes = {number: hash for number, hash, _ in bookmarks}
         embedded = {number for number, _, has_vector in bookmarks if has_vector}
@@ -187,7 +187,7 @@ class VectorStore:
         self, transaction: Transaction, account_id: int, numbers: Sequence[int]
     ) -> Sequence[Row]:
         """(number, model, text hash) for each vector of the bookmarks that is not stale."""
-        values = {"account_id": account_id, "numbers": self._database.number_list(numbers)}
+        values = {"account_id": account_id, "numbers": numbers}
         return await transaction.rows(self._sql["text_hashes"], values)
 
     async def mark_stale(

@@ -132,7 +132,7 @@ class WordCounts:
         values = {"account_id": account_id, "changes": msgspec.json.encode(ordered).decode()}
         await transaction.run(self._sql["add"], values)
         if lowered := [word for word, change in ordered.items() if change < 0]:
-            words = self._database.text_list(lowered)
+            words = lowered
             await transaction.run(
                 self._sql["delete_absent"], {"account_id": account_id, "words": words}
             )
@@ -153,7 +153,7 @@ class WordCounts:
         values = {
             "account_id": library.account_id,
             "place": library.place,
-            "numbers": self._database.number_list(numbers),
+            "numbers": numbers,
             "word_form": word_form,
         }
         rows = await transaction.rows(self._sql["renderings"], values)
@@ -196,9 +196,8 @@ class WordCounts:
         self, account: Account, numbers: Sequence[int]
     ) -> list[UncountedPost]:
         values = {"account_id": account.account_id, **place_values(account)}
-        encoded = self._database.number_list(numbers)
         rows = await self._database.slow_rows(
-            self._sql["uncounted_posts"], {**values, "numbers": encoded}
+            self._sql["uncounted_posts"], {**values, "numbers": numbers}
         )
         return [UncountedPost(number, hash, rendering or b"") for number, hash, rendering in rows]
 
@@ -206,6 +205,6 @@ class WordCounts:
         self, transaction: Transaction, library: LockedLibrary, numbers: Sequence[int]
     ) -> dict[int, bytes]:
         """The content hash of each of these posts that has an old form."""
-        values = {"account_id": library.account_id, "numbers": self._database.number_list(numbers)}
+        values = {"account_id": library.account_id, "numbers": numbers}
         rows = await transaction.rows(self._sql["still_uncounted"], values)
         return dict(tuple(row) for row in rows)
