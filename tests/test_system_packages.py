@@ -59,15 +59,6 @@ def test_packages_are_named_and_installed(machine: Path, kind: str, more: str) -
     assert installed == f"install --yes --quiet --no-install-recommends {FONTS}{more}\n"
 
 
-def test_nothing_is_said_or_done_if_everything_is_there(machine: Path) -> None:
-    (machine / "dpkg-query").write_text("#!/bin/sh\necho install ok installed\n")
-
-    for arguments in (("fonts", "--check"), ("fonts",), ("tests",)):
-        ran = run(machine, "sh", "requirements/system.sh", *arguments)
-        assert (ran.stdout, ran.stderr) == ("", "")
-    assert not (machine / "installed").exists()
-
-
 @pytest.mark.parametrize("target", ["serve", "install", "check"])
 def test_only_two_targets_install_system_packages(target: str, tmp_path: Path) -> None:
     """`--always-make` lists the commands of a machine on which nothing is done yet."""
@@ -76,9 +67,3 @@ def test_only_two_targets_install_system_packages(target: str, tmp_path: Path) -
 
     assert all(line.endswith("fonts --check") for line in commands)
     assert "apt-get" not in listed
-
-
-def test_the_tests_install_what_they_need(tmp_path: Path) -> None:
-    listed = run(tmp_path, "make", "--dry-run", "--always-make", "test").stdout
-
-    assert "sh requirements/system.sh tests\n" in listed

@@ -81,25 +81,6 @@ def test_nothing_is_added_from_an_address_and_packages_leave_no_lists() -> None:
         assert "rm -rf /var/lib/apt/lists/*" in text
 
 
-def test_the_image_is_built_by_targets_of_the_makefile() -> None:
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    targets = [target for text in of("RUN") for target in re.findall(r"\bmake (\w+)", text)]
-
-    assert targets == ["fonts", "packages", "telemetry", "model"]
-    for target in targets:
-        assert re.search(rf"^{target}:", makefile, re.MULTILINE)
-    assert not [text for text in of("RUN") if "pip " in text]
-
-
-def test_packages_are_installed_before_the_code_is_copied() -> None:
-    first = stages()[0]
-    install = first.index(Step("RUN", "make packages"))
-
-    assert first.index(Step("RUN", "make model")) > first.index(Step("COPY", "src src")) > install
-    assert first.index(Step("COPY", "requirements requirements")) < install
-    assert "src/bowerbird/__init__.py" in str(first[:install])
-
-
 def test_what_the_installation_needs_is_copied_before_it() -> None:
     first = stages()[0]
     copied = str(first[: first.index(Step("RUN", "make packages"))])

@@ -126,25 +126,3 @@ def test_outcomes_and_states_that_are_named_exist() -> None:
 
 def panels() -> list[dict[str, Any]]:
     return [panel for panel in DASHBOARD["panels"] if panel["type"] != "row"]
-
-
-def test_the_panels_of_the_dashboard_do_not_overlap() -> None:
-    taken: set[tuple[int, int]] = set()
-    for panel in DASHBOARD["panels"]:
-        place = panel["gridPos"]
-        cells = {
-            (x, y)
-            for x in range(place["x"], place["x"] + place["w"])
-            for y in range(place["y"], place["y"] + place["h"])
-        }
-        assert not cells & taken, panel["title"]
-        assert max(x for x, _ in cells) < 24
-        taken |= cells
-    assert len({panel["id"] for panel in DASHBOARD["panels"]}) == len(DASHBOARD["panels"])
-
-
-def test_every_panel_uses_the_chosen_data_source() -> None:
-    assert len(panels()) >= 12
-    for panel in panels():
-        for part in (panel, *panel["targets"]):
-            assert part["datasource"] == {"type": "prometheus", "uid": "${datasource}"}

@@ -31,15 +31,6 @@ def test_a_written_cursor_is_read_back(end: Keyset | Ranked, query: bytes) -> No
     assert cursors.read(text[1:], query) == end
 
 
-@given(ends, queries, queries)
-def test_a_cursor_of_another_query_fails(end: Keyset | Ranked, query: bytes, other: bytes) -> None:
-    text = cursors.write(end, query)
-
-    if other != query:
-        with pytest.raises(Refusal, match="cursor: "):
-            cursors.read(text, other)
-
-
 @given(ends, st.data())
 def test_a_cursor_with_a_flipped_bit_is_refused(end: Keyset | Ranked, data: st.DataObject) -> None:
     text = cursors.write(end, b"query")
@@ -49,18 +40,6 @@ def test_a_cursor_with_a_flipped_bit_is_refused(end: Keyset | Ranked, data: st.D
 
     with pytest.raises(Refusal, match="cursor: "):
         cursors.read(flipped, b"query")
-
-
-@given(ends, st.data())
-def test_a_truncated_cursor_is_refused(end: Keyset | Ranked, data: st.DataObject) -> None:
-    text = cursors.write(end, b"query")
-    start = data.draw(st.integers(0, len(text)))
-    stop = data.draw(st.integers(start, len(text)))
-
-    # Without its first letter it is a cursor of an earlier release.
-    if text[start:stop] not in (text, text[1:]):
-        with pytest.raises(Refusal, match="cursor: "):
-            cursors.read(text[start:stop], b"query")
 
 
 @given(

@@ -136,6 +136,12 @@ async def test_an_invalid_request_is_refused(alice: Member, asked: dict[str, str
     assert writing.refused(response) == (400, "INVALID_REQUEST")
 
 
+async def test_a_filter_needs_a_paid_plan(free: Member) -> None:
+    response = await free.get("/v1/bookmarks/facets", by="author", label="Birds")
+
+    assert writing.refused(response) == (402, "FILTER_NOT_ALLOWED")
+
+
 async def test_the_tool_takes_the_filters_of_the_list(alice: Member) -> None:
     await fill(alice)
 

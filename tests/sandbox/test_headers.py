@@ -54,13 +54,6 @@ async def test_a_cors_preflight_succeeds(visitor: Visitor) -> None:
     assert offenders == {}
 
 
-async def test_a_web_page_may_read_the_environment_header(visitor: Visitor) -> None:
-    for path in ("/bookmarks", "/nothing", "/bookmarks?limit=0"):
-        response = await visitor.get(path)
-        assert response.headers["access-control-allow-origin"] == "*"
-        assert "X-Service-Environment" in response.headers["access-control-expose-headers"]
-
-
 @in_turn("key", ["Bearer nonsense", "Basic x", "", "Bearer bwr_"])
 async def test_the_authorization_header_is_ignored(visitor: Visitor, key: str) -> None:
     plain = await visitor.get("/bookmarks")

@@ -109,23 +109,3 @@ async def test_the_api_ignores_the_header(cast: Service) -> None:
 
     assert response.status_code == 401
     assert "Simulated" not in response.json()["error"]
-
-
-@in_turn("values", [("not_found", "teapot"), ("teapot", "not_found")])
-async def test_one_unknown_value_among_several_is_400(
-    visitor: Visitor, values: tuple[str, str]
-) -> None:
-    response = await visitor.client.get(
-        "/v1/sandbox/bookmarks", headers=[(HEADER, value) for value in values]
-    )
-
-    assert response.status_code == 400
-    assert "unknown value 'teapot'" in response.json()["error"]
-
-
-async def test_of_several_values_the_first_is_simulated(visitor: Visitor) -> None:
-    response = await visitor.client.get(
-        "/v1/sandbox/bookmarks", headers=[(HEADER, "not_found"), (HEADER, "rate_limited")]
-    )
-
-    assert response.status_code == 404

@@ -108,32 +108,6 @@ def test_the_log_names_the_status_and_no_secret(
     assert reason == f"The collector answered with status {shown}."
 
 
-def test_the_log_says_that_a_collector_does_not_answer(
-    receiver: Collector, silent: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", silent)
-    monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "0.2")
-
-    assert reason_of(receiver, tmp_path) == "The collector did not answer in time."
-
-
-@pytest.mark.usefixtures("receiver")
-@pytest.mark.parametrize(
-    ("variable", "value", "problem"),
-    [
-        ("ENDPOINT", f"{TOKEN}:4318", "is not a URL with http:// or https://."),
-        ("HEADERS", f"Authorization={TOKEN}%0Ax", "has a value that no header can have."),
-    ],
-)
-def test_the_log_says_which_variable_prevents_sending(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, variable: str, value: str, problem: str
-) -> None:
-    name = f"OTEL_EXPORTER_OTLP_{variable}"
-    monkeypatch.setenv(name, value)
-
-    assert reason_of(Collector(), tmp_path) == f"{name} {problem}"
-
-
 def test_the_spans_that_wait_are_sent_when_the_server_stops(
     receiver: Collector, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -105,25 +105,3 @@ def test_calls_of_the_embedding_model_are_parts(receiver: Collector, tmp_path: P
         "bowerbird.texts": 1,
     }
     assert query.parent_id == request.span_id
-
-
-def test_every_server_process_sends_its_own_spans(
-    postgres: ThrowawayPostgres, receiver: Collector, tmp_path: Path
-) -> None:
-    sent: set[str] = set()
-    with (
-        postgres.fresh_database(TEMPLATE) as url,
-        traced_server(tmp_path, receiver, "--workers", "2", database_url=url) as traced,
-    ):
-
-        def are_both_seen() -> bool:
-            sent.add(traced.call("GET", "/v1/account").headers["x-request-id"])
-            instances = {
-                span.resource["service.instance.id"]
-                for span in receiver.spans()
-                if span.attributes.get("bowerbird.request_id") in sent
-            }
-            return len(instances) == 2
-
-        wait_until(are_both_seen)
-        assert traced.server.stop() == 0

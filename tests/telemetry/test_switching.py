@@ -137,18 +137,3 @@ def test_variables_of_opentelemetry_that_have_no_effect_are_named_at_the_start(
         ]
     )
     assert "quokkaesque" not in server.errors()
-
-
-def test_correct_variables_of_opentelemetry_are_not_mentioned(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("OTEL_TRACES_SAMPLER", "traceidratio")
-    monkeypatch.setenv("OTEL_TRACES_SAMPLER_ARG", "0.1")
-    monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf")
-    # An empty one counts as not set.
-    monkeypatch.setenv("OTEL_EXPORTER_OTLP_TRACES_HEADERS", "")
-    monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "Authorization=Bearer%20x")
-    with serving.serving(tmp_path, traces="on") as server:
-        events = [each["event"] for each in server.log()]
-
-    assert "traces_variable_ignored" not in events

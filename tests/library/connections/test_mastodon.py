@@ -110,16 +110,6 @@ async def test_the_posts_of_a_run_can_be_undone_together(desk: Desk, networks: N
     assert await desk.texts() == ["Status number 2", "Status number 1"]
 
 
-async def test_an_empty_list_is_read_to_its_end(desk: Desk) -> None:
-    connection = await desk.mastodon()
-
-    await desk.run()
-
-    found = await desk.one(connection)
-    assert (found.problem, found.new, found.run_id) == ("", 0, "")
-    assert found.last_run_at is not None
-
-
 async def test_a_boost_and_its_original_are_one_post(desk: Desk, networks: Networks) -> None:
     networks.statuses = [{**status(9), "content": "", "reblog": status(1)}, status(1)]
     await desk.mastodon()
@@ -223,18 +213,6 @@ async def test_accounts_have_their_own_sources(desk: Desk, networks: Networks, b
     assert await other.all() == []
     assert await other.texts() == []
     assert [one.connection_id for one in await desk.all()] == [connection.connection_id]
-
-
-async def test_the_free_plan_reads_sources_too(
-    desk: Desk, networks: Networks, free: Member
-) -> None:
-    networks.statuses = [status(number) for number in range(50, 0, -1)]
-    own = Desk(free, networks, desk.folder)
-    connection = await own.mastodon()
-
-    await own.run()
-
-    assert (await own.one(connection)).total == 50
 
 
 async def test_an_account_has_ten_sources_at_most(desk: Desk, networks: Networks) -> None:

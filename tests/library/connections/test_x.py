@@ -245,11 +245,6 @@ async def test_posts_that_the_extension_read_were_free(
     assert (await desk.one(connection)).spent == 3
 
 
-async def test_a_source_at_x_is_read_every_six_hours(desk: Desk) -> None:
-    assert (await desk.x(is_confirmed=False)).interval_s == 21_600
-    assert (await desk.mastodon()).interval_s == 3_600
-
-
 async def test_a_rate_limit_waits_until_x_allows_more(desk: Desk, networks: Networks) -> None:
     networks.tweets = [tweet(number) for number in range(100, 0, -1)]
     connection = await desk.x()
