@@ -49,11 +49,20 @@ class Measured(NamedTuple):
 
 async def saved(member: Member, *names: str) -> dict[str, tuple[str, str]]:
     """Saves the posts of files. The label and the text of each by its id; "" without a label."""
-    texts = []
+    texts: list[tuple[str, str]] = []
+    without: list[str] = []
+    elsewhere: list[tuple[str, str]] = []
     for name in names:
         content = tomllib.loads((_FOLDER / f"{name}.toml").read_text("utf-8"))
         texts += [(label, text) for label, each in content["labels"].items() for text in each]
-        texts += [("", text) for text in content["none"]["posts"]]
+        without += content["none"]["posts"]
+        elsewhere += [
+            (label, text) for label, each in content["elsewhere"].items() for text in each
+        ]
+    # A post that no label of its file fits, but one of the other file.
+    labels = {label for label, _ in texts}
+    texts += [("", text) for text in without]
+    texts += [("", text) for label, text in elsewhere if label not in labels]
     posts = [
         make.post(text=text, **_author(place), tags=[label] if label else None)
         for place, (label, text) in enumerate(texts)

@@ -1,12 +1,14 @@
 """Which labels fit a post: those whose posts are like it in meaning, and those of its author's.
 
-    meaning = t / (t + CLEAR),  t = nearness * posts / (posts + FEW)
+    meaning = 1 / (1 + exp(-fit))
+    fit     = NEAR * cosine - EXPECTED * expected + NAME * cosine of the name
+              + log(posts / all labelled posts) + BASE
     author  = posts with the label / (labelled posts of the author + AUTHOR_DOUBT)
 
-A label stands for the sum of its posts. Nearness is the cosine of a post with it, in standard
-deviations above the median of a sample without this label: so a broad label does not fit
-everything, and no model's scale matters. Of two models, the average cosine counts. The added
-constants keep few posts from deciding alone. benchmarks/notes/0063-suggested-labels.md has figures.
+A label stands for the sum of its posts, and vectors count from the middle of the library. What is
+expected is the cosine that posts of the label have with this sum: so a label whose posts are all
+alike asks for more than one whose posts are terse or of many kinds. Of two models, the average
+counts. benchmarks/notes/0063-suggested-labels.md has figures.
 """
 
 from collections import defaultdict
@@ -17,18 +19,24 @@ from typing import Final
 from bowerbird.search.meaning.arrays import Floats, Integers, np, parse_numbers
 from bowerbird.search.meaning.vectors import Groups
 
-CLEAR: Final = 2.33
-FEW: Final = 3.0
+NEAR: Final = 20.0
+EXPECTED: Final = 15.0
+NAME: Final = 10.0
+BASE: Final = 1.5
 AUTHOR_DOUBT: Final = 3.0
 # Of each label, the newest posts stand for it: more cost time and change little.
 NEWEST: Final = 30
-# Less adds next to nothing to what the author's posts tell.
-_LEAST: Final = CLEAR / 3
+# Of each post, the names of so many labels are compared: the others are too far from it.
+_NAMES: Final = 4
+# A lower fit adds next to nothing to what the author's posts tell.
+_LEAST_FIT: Final = -2.0
+# How alike posts of a label are that has few of them, and how many pairs that counts for.
+_ALIKE: Final = 0.1
+_DOUBT: Final = 3.0
+# No sum of vectors is shorter than they make it expect.
+_SHORTEST: Final = 0.1
 # One post of an author may have its label by chance.
 _FEWEST_OF_AUTHOR: Final = 2
-# A standard deviation, in median absolute deviations of a normal distribution.
-_DEVIATION: Final = 1.4826
-
 Votes = dict[int, tuple[float, int]]
 """A score from 0 to 1 for each label, and how many posts have voted for it."""
 
@@ -62,12 +70,15 @@ class LabelledPosts:
         bounds = [*starts.tolist(), len(each)]
         return cls(found, bounds, labels[order].tolist(), known.tolist(), counts.tolist(), groups)
 
-    def by_meaning(self, fits: Floats) -> Votes:
-        """`fits`: of each label, for one post."""
-        places = np.flatnonzero(fits > _LEAST).tolist()
+    def by_meaning(self, nearness: Floats) -> Votes:
+        """`nearness`: of each label to one post."""
+        shares = np.array(self.counts, np.float32) / np.float32(len(self.numbers))
+        fits = nearness + np.log(shares) + np.float32(BASE)
+        places = np.flatnonzero(fits > _LEAST_FIT)
+        scores = (1 / (1 + np.exp(-fits[places]))).tolist()
         return {
-            self.known[place]: (score / (score + CLEAR), self.counts[place])
-            for place, score in zip(places, fits[places].tolist(), strict=True)
+            self.known[place]: (score, self.counts[place])
+            for place, score in zip(places.tolist(), scores, strict=True)
         }
 
     def by_author(self, text: str, number: int) -> Votes:
@@ -100,47 +111,64 @@ def with_posts(labels: Groups, asked: Sequence[int], sample: Integers) -> Groups
     )
 
 
-def fits(
-    sums: Sequence[tuple[Floats, Floats]], labels: Groups, asked: int, sample: Integers
-) -> Floats:
-    """How well each label fits each asked post. `sums`: of `with_posts`, by each model.
+class Nearness:
+    """How near labels are to some posts: a row for each asked post, not a number without vector."""
 
-    Not a number for a post without a vector.
-    """
-    together, *second = (_cosines(each, totals, labels.count, asked) for each, totals in sums)
-    for cosines in second:
-        # A post that waits for the second model has the cosine of the first.
-        together = np.where(np.isnan(cosines), together, (together + cosines) / 2)
-    others = together[asked:]
-    places = np.minimum(np.searchsorted(sample, labels.numbers), len(sample) - 1)
-    is_sampled = sample[places] == labels.numbers
-    others[places[is_sampled], labels.of[is_sampled]] = np.nan
-    median = _medians(others)
-    deviation = _medians(np.abs(others - median)) * np.float32(_DEVIATION)
-    posts = np.maximum(sums[0][1][: labels.count], 0)
-    scores: Floats = (together[:asked] - median) / np.maximum(deviation, np.float32(1e-6))
-    scores *= posts / (posts + np.float32(FEW))
-    return scores
+    def __init__(self, sums: Sequence[tuple[Floats, Floats]], labels: int, asked: int) -> None:
+        """`sums`: of `with_posts`, by each model."""
+        self._models = [_Centred(each, posts, labels, asked) for each, posts in sums]
+        self.of_labels = _average([each.nearness for each in self._models])
+
+    @property
+    def nearest(self) -> list[int]:
+        """The places of the labels whose names are worth a comparison."""
+        places = np.argsort(-self.of_labels, axis=1)[:, :_NAMES]
+        found: list[int] = np.unique(places).tolist()
+        return found
+
+    def add_names(self, places: Sequence[int], names: Sequence[Floats]) -> None:
+        """`names`: the vectors of the names of these labels, by each model."""
+        cosines = zip(self._models, names, strict=True)
+        self.of_labels[:, places] += NAME * _average([one.cosines(each) for one, each in cosines])
 
 
-def _medians(columns: Floats) -> Floats:
-    """Of each column, without what is not a number: numpy's own takes ten times as long."""
-    last = np.sort(columns.T, axis=1)
-    middles = np.count_nonzero(~np.isnan(last), axis=1) // 2
-    found: Floats = last[np.arange(len(last)), middles]
+class _Centred:
+    """The asked posts, and how near labels are to them, by one model."""
+
+    def __init__(self, sums: Floats, posts: Floats, labels: int, asked: int) -> None:
+        others, is_known = _units(sums[labels:]), posts[labels:] != 0
+        self._middle = others[asked:][is_known[asked:]].mean(axis=0)
+        self._asked = _units(others[:asked] - self._middle)
+        self._asked[~is_known[:asked]] = np.nan
+        of_labels = sums[:labels] - posts[:labels, None] * self._middle
+        # The squared distance of an average post from the middle.
+        square = max(1.0 - float(self._middle @ self._middle), 1e-6)
+        squares = np.einsum("ij,ij->i", of_labels, of_labels) / np.float32(square)
+        expected = _expected(squares, np.maximum(posts[:labels], 1))
+        expected[posts[:labels] == 0] = 1
+        self.nearness: Floats = NEAR * (self._asked @ _units(of_labels).T) - EXPECTED * expected
+
+    def cosines(self, names: Floats) -> Floats:
+        found: Floats = self._asked @ _units(names - self._middle).T
+        return found
+
+
+def _expected(squares: Floats, counts: Floats) -> Floats:
+    """The cosine of a post of a label with the sum of so many others; `squares`: of its length."""
+    # How alike two posts of the label are on average.
+    alike = (squares / counts - 1 + _DOUBT * _ALIKE) / (counts - 1 + _DOUBT)
+    found: Floats = alike * np.sqrt(counts / np.maximum(1 + (counts - 1) * alike, _SHORTEST))
     return found
 
 
-def _cosines(sums: Floats, totals: Floats, labels: int, asked: int) -> Floats:
-    """Of the asked posts and the sample, as rows, with each label, from the sample's middle."""
-    units = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), np.float32(1e-12))
-    is_known = totals != 0
-    sample = np.flatnonzero(is_known[labels + asked :]) + labels + asked
-    middle = units[sample].mean(axis=0)
-    units[:labels] = sums[:labels] - totals[:labels, None] * middle
-    units[labels:] -= middle
-    units /= np.maximum(np.linalg.norm(units, axis=1, keepdims=True), np.float32(1e-12))
-    units[labels:][~is_known[labels:]] = np.nan
-    units[:labels][~is_known[:labels]] = 0
-    found: Floats = units[labels:] @ units[:labels].T
+def _units(rows: Floats) -> Floats:
+    found: Floats = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
     return found
+
+
+def _average(by_model: Sequence[Floats]) -> Floats:
+    together, *second = by_model
+    for each in second:
+        # A post that waits for the second model counts by the first.
+        together = np.where(np.isnan(each), together, (together + each) / 2)
+    return together

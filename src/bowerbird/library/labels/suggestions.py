@@ -41,6 +41,8 @@ LABELS: Final = SUGGESTED_LABELS_MAX
 _CHARACTERS: Final = 4_000
 # Below it, a label is not suggested.
 LEAST: Final = 0.5
+# Nothing is certain.
+SURE: Final = 0.99
 # Of a label whose name is in the text of the post.
 NAMED: Final = 0.5
 
@@ -132,10 +134,11 @@ class LabelSuggestions:
         first = int(labelled.numbers[0])
         authors = sorted({row[2] for row in asked if row[2]})
         by_author = await self._labels.by_authors(account.account_id, authors, first)
-        near = await self._near(account, labelled, [row[1] for row in asked])
         contents = await self._posts.by_post_ids(account, [row[0] for row in asked])
         reading = await self._accounts.reading(self._database, account.account_id)
         labels = await self._labels.most_used(account.account_id, LABELS)
+        names = {row[0]: row[1] for row in labels}
+        near = await self._near(account, labelled, [row[1] for row in asked], names)
 
         def choose() -> dict[str, list[SuggestedLabel]]:
             known, found = _Known.of(labels, name_key(reading.favourite)), {}
@@ -189,7 +192,11 @@ class LabelSuggestions:
         return RefusedLabel(post_id, label_id, label.name)
 
     async def _near(
-        self, account: Account, labelled: "LabelledPosts", asked: Sequence[int]
+        self,
+        account: Account,
+        labelled: "LabelledPosts",
+        asked: Sequence[int],
+        names: Mapping[int, str],
     ) -> "list[Votes]":
         """Votes by meaning; none without vectors."""
         none: list[Votes] = [{} for _ in asked]
@@ -197,7 +204,13 @@ class LabelSuggestions:
         if store is None or not store.dimensions:
             return none
         try:
-            found = await self._meaning.fits(account, store, asked, labelled.groups)
+            found = await self._meaning.label_nearness(
+                account,
+                store,
+                asked,
+                labelled.groups,
+                [names.get(one, "") for one in labelled.known],
+            )
         except Refusal:
             # Authors and words still tell something.
             return none
@@ -232,7 +245,7 @@ def _chosen(known: _Known, post: _Post, near: "Votes", author: "Votes") -> list[
         row = known.rows.get(label_id) if 1 - share >= LEAST else None
         if row is not None and row[1] not in own:
             _, posts, reason = most[label_id]
-            score = round(1 - share, 2)
+            score = min(round(1 - share, 2), SURE)
             found.append(SuggestedLabel(str(label_id), row[1], score, reason, posts, row[6]))
     found.sort(key=lambda each: (-each.score, each.label_name))
     return found

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from bowerbird.search.meaning.nearness import Nearness
     from bowerbird.search.meaning.vectors import Groups, Numbers
 
-# Two entries per query and model.
-_CACHED_QUERIES: Final = 1_024
+# Two entries per query and model, and one per name of a label that is suggested.
+_CACHED_QUERIES: Final = 4_096
 # One byte per bookmark number that the account has used: 32 sets of 100,000 take 3 MB.
 _CACHED_NUMBER_SETS: Final = 32
 # Of all posts: 1.2 MB for 100,000. A list that finds nothing asks again without its flags, and a
@@ -202,30 +202,44 @@ class SemanticSearch:
             near = await _joined(near, await self._scan(account, second, rows), _SHARE_OF_POSTS)
         return await asyncio.to_thread(near.within, candidates)
 
-    async def fits(
-        self, account: Account, store: VectorStoreState, asked: Sequence[int], labels: "Groups"
+    async def label_nearness(
+        self,
+        account: Account,
+        store: VectorStoreState,
+        asked: Sequence[int],
+        labels: "Groups",
+        names: Sequence[str],
     ) -> "Floats | None":
-        """How much better each label fits some posts than it fits an average post of the library.
+        """How near each label is to some posts; `label_votes` has the scale.
 
         One row per asked post; `labels`: their posts. None if the library is too small.
         """
         sample = (await self._matrices.of(account, store)).sample(_SAMPLE)
         if len(sample) < _FEW:
             return None
-        from bowerbird.search import label_votes  # noqa: PLC0415 - imports numpy
+        from bowerbird.search.label_votes import Nearness, with_posts  # noqa: PLC0415 - numpy
+        from bowerbird.search.meaning.arrays import np  # noqa: PLC0415 - imports numpy
 
         stores = [each for each in (store, store.built_second) if each is not None]
         matrices = [await self._matrices.of(account, each) for each in stores]
 
-        def compute() -> "Floats":
-            groups = label_votes.with_posts(labels, asked, sample)
+        def compare() -> Nearness:
+            groups = with_posts(labels, asked, sample)
             found = [
                 matrix.sums(groups, each.dimensions)
                 for matrix, each in zip(matrices, stores, strict=True)
             ]
-            return label_votes.fits(found, labels, len(asked), sample)
+            return Nearness(found, labels.count, len(asked))
 
-        return await asyncio.to_thread(compute)
+        near = await asyncio.to_thread(compare)
+        places = near.nearest
+        with suppress(Refusal):
+            vectors = [
+                np.stack([await self.question(each, names[place]) for place in places])
+                for each in stores
+            ]
+            near.add_names(places, vectors)
+        return near.of_labels
 
     async def _by_model(self, account: Account, store: VectorStoreState, text: str) -> "Nearness":
         return await self._scan(account, store, await self.question(store, text))
