@@ -79,6 +79,7 @@ EMBEDDING: Final = _at_least(
     "embedding posts of 250 characters", 40, "posts/s per core", "issues 6, 16"
 )
 EMBEDDING_A_QUERY: Final = Bar("embedding a query", 5, "ms", "issue 6", statistic="p50")
+SUGGESTED_LABELS: Final = Bar("suggested labels of 100 posts", 150, "ms of CPU", "issue 35")
 MODELS_MEMORY: Final = Bar("memory with both models and vectors", 700, "MB", _ARCHITECTURE)
 LISTS_WHILE_EMBEDDING: Final = _at_least(
     "list of 100 while posts are embedded / alone", 0.9, "times", "issue 16"

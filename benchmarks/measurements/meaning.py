@@ -230,7 +230,7 @@ async def _fill(folder: Path, size: int, models: Models) -> list[str]:
         for number, count in enumerate((size, size // 10)):
             account, key = await library.new_account(database, number)
             await _import(database, account, number, count)
-            await _store_random_vectors(database, account, count, models)
+            await store_random_vectors(database, account, count, models)
             keys.append(key)
     finally:
         await database.close()
@@ -258,7 +258,7 @@ async def _import(database: Database, account: Account, number: int, count: int)
         await upsert.take(account, [read(post).incoming for post in batch])
 
 
-async def _store_random_vectors(
+async def store_random_vectors(
     database: Database, account: Account, count: int, models: Models
 ) -> None:
     store = VectorStore(database)
