@@ -52,6 +52,8 @@ async def test_rules_are_listed_in_their_order(alice: Member) -> None:
         ({"query": {"vector_search_term": "nest"}}, "vector_search_term"),
         ({"query": {"posted_from": "soonish"}}, "posted_from"),
         ({"name": ""}, "name"),
+        ({"name": "\u200b\u2060"}, "name: must have a visible character"),
+        ({"name": "a\u0007"}, "name: must have a visible character"),
         ({"position": 101}, "position"),
     ],
 )
@@ -106,6 +108,17 @@ async def test_a_preview_counts_what_would_have_matched(alice: Member) -> None:
     assert (found["count"], {one["tweet_id"] for one in found["examples"]}) == (2, {"1", "2"})
     body = {"query": {"q": "bower*"}, "when": "labelled", "label_name": "X"}
     assert (await sent(alice, "POST", "/preview", body)).json()["data"]["count"] == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{"when": "nightly", "near_label": "birds"}, {"when": "arrives", "label_name": "birds"}],
+)
+async def test_a_preview_refuses_what_no_rule_can_have(alice: Member, body: dict[str, Any]) -> None:
+    refused = await sent(alice, "POST", "/preview", body)
+
+    assert refused.status_code == 400
+    assert list(body)[1] in refused.json()["error"]
 
 
 @pytest.mark.both

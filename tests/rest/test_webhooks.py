@@ -119,6 +119,9 @@ async def test_only_https_and_public_addresses_are_accepted(
         ({"tag": "x" * 101}, "tag"),
         ({"q": "x" * 1_001}, "q"),
         ({"secret": "whsec_mine"}, "secret"),
+        # It would never be sent anything.
+        ({"events": ["digest.created"], "tag": "Birds"}, "tag"),
+        ({"events": ["digest.created"], "q": "bower*"}, "q: has no meaning"),
     ],
 )
 async def test_a_wrong_field_is_named(alice: Member, fields: dict[str, Any], name: str) -> None:

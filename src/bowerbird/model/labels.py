@@ -25,7 +25,7 @@ _BLANK: Final = frozenset(
 _INVISIBLE: Final = frozenset({"Cf", "Zs", "Zl", "Zp"})
 
 
-def clean_name(text: str) -> str | None:
+def clean_name(text: str, most: int = MAX_NAME_CHARACTERS) -> str | None:
     """The name as it is stored, or None if it is invalid."""
     # Checked before split(), because Python counts some control characters as white space.
     # isprintable() is a fast test that is enough for most names.
@@ -35,10 +35,10 @@ def clean_name(text: str) -> str | None:
         return None
     text = " ".join(text.split())
     # One character has at most four after it that join with it.
-    if len(text) > 5 * MAX_NAME_CHARACTERS:
+    if len(text) > 5 * most:
         return None
     name = " ".join(unicodedata.normalize("NFC", text).split())
-    return name if len(name) <= MAX_NAME_CHARACTERS and any(map(_is_visible, name)) else None
+    return name if len(name) <= most and any(map(_is_visible, name)) else None
 
 
 def _is_visible(character: str) -> bool:

@@ -151,6 +151,9 @@ def _read_label_name(value: Any) -> str:
     return name
 
 
+VISIBLE: Final = "must have a visible character, and no control characters"
+
+
 def _read_view_name(value: Any) -> str:
     """Trimmed, inner spaces folded to one."""
     name = " ".join(_text(value).split())

@@ -5,10 +5,11 @@ from typing import Annotated, ClassVar, Final
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from bowerbird.model.labels import clean_name
 from bowerbird.model.rules import CHANGING, LABELLING, Do, When
 from bowerbird.requests import limits
 from bowerbird.requests.bulk import ExpectedCount
-from bowerbird.requests.fields import InvalidField, LabelName, ViewName, about
+from bowerbird.requests.fields import VISIBLE, InvalidField, LabelName, ViewName, about
 from bowerbird.requests.filters import WordFilters, check_filters
 
 
@@ -118,6 +119,7 @@ class NewRule(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     is_on: IsOn = True
 
     def __post_init__(self) -> None:
+        _check_name(self.name)
         check_trigger(self.when, self.label_name, self.near_label)
         check_sending(self.when, [one.do for one in self.actions])
 
@@ -134,6 +136,10 @@ class RuleChange(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     position: Place = UNSET
     is_on: IsOn | UnsetType = UNSET
 
+    def __post_init__(self) -> None:
+        if self.name is not UNSET:
+            _check_name(self.name)
+
 
 class RulePreview(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """POST /rules/preview: which posts of the library a query matches."""
@@ -143,11 +149,20 @@ class RulePreview(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     label_name: Label = None
     near_label: NearLabel = None
 
+    def __post_init__(self) -> None:
+        if self.when is not None:
+            check_trigger(self.when, self.label_name, self.near_label)
+
 
 class RuleApplication(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """POST /rules/{rule_id}/apply."""
 
     expected_count: ExpectedCount = None
+
+
+def _check_name(name: str) -> None:
+    if clean_name(name, limits.VIEW_NAME_MAX) is None:
+        raise InvalidField("name", VISIBLE)
 
 
 def check_trigger(when: When, label_name: str | None, near_label: str | None) -> None:

@@ -6,9 +6,10 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from bowerbird.model import instants
+from bowerbird.model.labels import clean_name
 from bowerbird.model.shares import NEVER, Audience, ListName
 from bowerbird.requests import limits
-from bowerbird.requests.fields import InvalidField, LabelName, about
+from bowerbird.requests.fields import VISIBLE, InvalidField, LabelName, about
 
 _NAME: Final = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*", re.ASCII)
 _SHORTEST_NAME: Final = 3
@@ -150,7 +151,10 @@ def instant_of(text: str | None) -> int:
 def _check_texts(request: NewShare | ShareChange) -> None:
     for name in _WORDS:
         value = getattr(request, name)
-        if isinstance(value, str) and _CONTROL.search(value):
-            raise InvalidField(name, "must have no control characters")
+        if not isinstance(value, str):
+            continue
+        is_hidden = value.strip() and clean_name(" ".join(value.split()), limits.TEXT_MAX) is None
+        if is_hidden or _CONTROL.search(value):
+            raise InvalidField(name, VISIBLE)
     if isinstance(request.ends_at, str):
         instant_of(request.ends_at)

@@ -37,7 +37,8 @@ NEW: Final = Operation(
 REFUSE: Final = Operation(
     route="DELETE /v1/bookmarks/{post_id}/suggested_labels/{label_id}",
     name="refuseSuggestedLabel",
-    summary="Do not suggest a label for a post again. Its labels stay as they are.",
+    summary="Do not suggest a label for a post again while the post is in the library. Its labels "
+    "stay as they are.",
     data=RefusedLabel,
     refusals=(Code.SUBSCRIPTION_REQUIRED,),
 )

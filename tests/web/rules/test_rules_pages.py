@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from bowerbird.requests import limits
 from tests.support import writing
 from tests.support.ruling import listed, rule, run
 from tests.web.house import Reader, signed_in
@@ -88,6 +89,24 @@ async def test_a_mistake_is_said_above_the_form_with_what_was_typed(ann: Reader)
     assert sent.status_code == 400
     assert 'role="alert"' in sent.text
     assert 'value="lang:"' in sent.text
+
+
+async def test_a_rule_that_cannot_be_applied_yet_is_stored_once(
+    ann: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await ann.member.save(text="a bower")
+    fields = {"do": "save", "name": "N", "when": "arrives", "do0": "archive", "past": "on"}
+    monkeypatch.setattr(limits, "UNFINISHED_CHANGES_MAX", 0)
+
+    refused = await ann.person.send("/rules/new", "/rules/new", **fields)
+    [stored] = await listed(ann.member)
+    path = f"/rules/{stored['rule_id']}"
+    assert f'action="{path}"' in refused.text
+    monkeypatch.undo()
+    await ann.person.send(path, path, **fields)
+
+    assert refused.status_code == 429
+    assert len(await listed(ann.member)) == 1
 
 
 async def test_what_rules_did_is_listed_with_their_names(ann: Reader) -> None:

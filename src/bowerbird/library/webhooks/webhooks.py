@@ -20,6 +20,7 @@ from bowerbird.library.bulk.rule_references import RuleReferences
 from bowerbird.library.webhooks import messages
 from bowerbird.library.webhooks.signing import Secrets, SecretVault, new_secret, replaced
 from bowerbird.model.accounts import Account, ActivityKind
+from bowerbird.model.events import EventType
 from bowerbird.model.instants import with_offset
 from bowerbird.model.jobs import WEBHOOKS
 from bowerbird.model.webhooks import (
@@ -143,7 +144,7 @@ class Webhooks:
         plans.check_webhooks(account)
         self._sender().check(request.url)
         now, webhook_id = self._clock(), secrets.token_hex(_ID_BYTES)
-        _check_filter(request.tag, request.q, now)
+        _check_filter(_joined(request.events), _clean(request.tag), _clean(request.q), now)
         found = Secrets(new_secret())
         new = Webhook(
             webhook_id=webhook_id,
@@ -189,7 +190,7 @@ class Webhooks:
             query=hook.query if request.q is UNSET else _clean(request.q),
             updated_at=now,
         )
-        _check_filter(changed.tag, changed.query, now)
+        _check_filter(changed.events, changed.tag, changed.query, now)
         if request.is_active is False and hook.state is WebhookState.ACTIVE:
             changed = msgspec.structs.replace(changed, state=WebhookState.PAUSED)
         elif request.is_active is True and hook.state is not WebhookState.ACTIVE:
@@ -390,8 +391,11 @@ def _clean(text: str | None) -> str:
     return (text or "").strip()
 
 
-def _check_filter(tag: str | None, query: str | None, now: int) -> None:
-    messages.filter_for(_clean(tag), _clean(query), now)
+def _check_filter(events: str, tag: str, query: str, now: int) -> None:
+    messages.filter_for(tag, query, now)
+    if events == EventType.DIGEST_CREATED and (tag or query):
+        problem = "has no meaning for digest.created, which is not about single posts"
+        raise errors.invalid("tag" if tag else "q", problem)
 
 
 def _no_message(message_id: str) -> Refusal:

@@ -97,9 +97,10 @@ class RuleEditor:
         if visit.form.get("do") != "save":
             return await self._show(visit, draft, rule)
         try:
-            saved = await self._save(visit.signed_in.account, draft, rule)
+            # From here on it is stored, also if it cannot be applied.
+            rule = await self._save(visit.signed_in.account, draft, rule)
             if visit.form.get("past"):
-                await self._past.apply(visit.signed_in.account, saved.rule_id)
+                await self._past.apply(visit.signed_in.account, rule.rule_id)
         except Refusal as refused:
             if refused.status >= _MISTAKES or refused.code is Code.NOT_FOUND:
                 raise
