@@ -9,6 +9,7 @@ import pytest
 from bowerbird.storage.postgres import schema
 from tests.support import pooler, serving
 from tests.support.postgres import ThrowawayPostgres
+from tests.support.waiting import until
 
 pytestmark = pytest.mark.slow
 
@@ -37,11 +38,17 @@ async def _save_and_find(url: str, key: str) -> None:
             details = {"text": text, "link": link}
             post = {"post_id": str(9_000 + number), "tweet_details": details, "tags": ["birds"]}
             body, once = {"posts": [post]}, {"Idempotency-Key": f"key-{number}"}
-            first = await client.post("/v1/bookmarks", json=body, headers=once)
+
+            async def saved() -> list[httpx.Response]:
+                """Nothing on a busy machine, where a write waits too long for those before it."""
+                answer = await client.post("/v1/bookmarks", json=body, headers=once)
+                return [] if answer.status_code == httpx.codes.SERVICE_UNAVAILABLE else [answer]
+
+            [first] = await until(saved)
             again = await client.post("/v1/bookmarks", json=body, headers=once)
             found = await client.get("/v1/bookmarks", params={"q": f"number{number}"})
 
-            assert (first.status_code, again.content) == (200, first.content)
+            assert (first.status_code, again.content) == (200, first.content), first.text
             assert [one["post_id"] for one in found.json()["data"]] == [post["post_id"]]
 
         await asyncio.gather(*(work(number) for number in range(CLIENTS)))
