@@ -32,6 +32,9 @@ _PAGES: Final = {
     "x.com": (re.compile(r"(?:i/web|\w+)/status(?:es)?/(\d+)", re.ASCII), _POST),
     "arxiv.org": (re.compile(r"(?:abs|pdf|html)/(\d{4}\.\d{4,5})", re.ASCII), _PAPER),
 }
+# Nearly every post of X has its own address. Told apart first, it takes a tenth of the time.
+_OWN_ADDRESS: Final = re.compile(r"https://x\.com/\w{1,40}/status/(\d{1,40})", re.ASCII)
+_OWN_PARTS: Final = [f"{ADDRESS}xcom", f"{ADDRESS}status"]
 _TYPED: Final = re.compile(
     r"(?:https?://\S+\.\S+|(?:[\w-]+\.)+[^\W\d_]{2,}(?::\d+)?[/?]\S+)", re.IGNORECASE
 )
@@ -79,6 +82,8 @@ def forms_of_part(text: str) -> tuple[Form, ...]:
 
 
 def _parts(url: str) -> list[str]:
+    if own := _OWN_ADDRESS.fullmatch(url):
+        return [*_OWN_PARTS, ADDRESS + own[1]]
     if len(url) > _MOST_CHARACTERS:
         return []
     address = plain_address(url)

@@ -5,8 +5,9 @@ Both lack three letters at the other side: what is left over has to be a word to
 for those that begin with its own word.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, partial
+from itertools import chain
 from typing import Final
 
 from bowerbird.model.words import COMPOUND, COMPOUND_END, Form
@@ -34,10 +35,11 @@ def tokens_of(words: Sequence[str], language: str, *, has_hashtags: bool) -> lis
         return []
     found: dict[str, None] = {}
     for parts in joining:
-        found.update(_of_all([word for word in words if len(word) >= _LEAST_COMPOUND], parts))
+        long = [word for word in words if len(word) >= _LEAST_COMPOUND]
+        found.update(dict.fromkeys(chain.from_iterable(map(parts.__getitem__, long))))
     if has_hashtags:
-        hashtags = (word[1:] for word in words if word[0] == "#")
-        found.update(_of_all(hashtags, _HASHTAGS))
+        hashtags = [word[1:] for word in words if word[0] == "#"]
+        found.update(dict.fromkeys(chain.from_iterable(map(_HASHTAGS.__getitem__, hashtags))))
     return list(found)
 
 
@@ -58,23 +60,19 @@ def _joining(language: str) -> tuple[Generations, ...]:
     return tuple(_COMPOUNDS[one] for one in likely_languages(language) if one in _COMPOUNDS)
 
 
-def _of_all(words: Iterable[str], parts: Generations) -> dict[str, None]:
-    return dict.fromkeys(token for word in words if _is_plain(word) for token in parts[word])
-
-
 def _is_plain(word: str) -> bool:
     return word.isascii() and word.isalpha()
 
 
 def _of_compound(word: str, language: str) -> Tokens:
-    if len(word) > MAX_TOKEN_CHARACTERS - 1:
+    if len(word) > MAX_TOKEN_CHARACTERS - 1 or not _is_plain(word):
         return ()
     stem = stem_of_plain(word, language) or word
     return (COMPOUND + word[:-_LEFT_OVER], COMPOUND_END + stem[: _LEFT_OVER - 1 : -1])
 
 
 def _of_hashtag(word: str) -> Tokens:
-    if not _LEAST_HASHTAG <= len(word) <= MAX_TOKEN_CHARACTERS - 1:
+    if not _LEAST_HASHTAG <= len(word) <= MAX_TOKEN_CHARACTERS - 1 or not _is_plain(word):
         return ()
     return (COMPOUND + word[:-_LEFT_OVER], COMPOUND_END + word[: _LEFT_OVER - 1 : -1])
 

@@ -45,12 +45,12 @@ from bowerbird.search.words.word_parts import (
 MAX_PIECES: Final = 16_000
 _MAX_ASCII_CHARACTERS: Final = 200
 # The words and pieces in a generation of the caches. A large library has more of them, but most
-# are in one post only. Full of random words and compounds, all caches have 55 MB,
+# are in one post only. Full of random words and compounds, all caches have 80 MB,
 # and those of handles up to 7 MB more.
 _ENGLISH_SIZES: Final = (32_768, 8_192)
-_OTHER_SIZES: Final = (4_096, 1_024)
+_OTHER_SIZES: Final = (8_192, 2_048)
 _HANDLES_SIZE: Final = 2_048
-_MAX_LANGUAGES: Final = 12
+_MAX_LANGUAGES: Final = 10
 # A sign between letters, a capital inside a word, a digit next to a letter, or a letter that is
 # not ASCII. The rare characters come first, so that the scan can jump from one to the next.
 _UNUSUAL: Final = re.compile(
@@ -62,7 +62,8 @@ _UNUSUAL: Final = re.compile(
 _ADDRESS: Final = re.compile(r"http(?<!\S.{4})s?://\S*")
 # It is one piece, and always an unusual one.
 _PLAIN_HANDLE: Final = re.compile("@[A-Za-z0-9_]+")
-_NAME_WITH_UMLAUT: Final = re.compile(r"\b[A-Z][a-z]*(?:[aou]e|aa)[a-z]*")
+# The letter comes before the look-behind, as above.
+_NAME_WITH_UMLAUT: Final = re.compile(r"[A-Z](?<!\w.)[a-z]*(?:[aou]e|aa)[a-z]*")
 # With the punctuation of Chinese and Japanese.
 _UNSPACED_ONLY: Final = re.compile(
     f"[{UNSPACED}\u3001-\u3003\u3008-\u3011\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f]+"
@@ -88,12 +89,16 @@ def other_tokens(fields: Sequence[str], words: Sequence[str], language: str) -> 
     looked_up = words
     if not all(map(str.isascii, fields)):
         looked_up = list(filter(str.isascii, filter(str.isalpha, words)))
-    pieces = list(islice(_pieces(fields), MAX_PIECES))
-    first, *others = map(_forms_in, likely_languages(language))
-    found = _of_words_and_pieces(first, looked_up, pieces)
-    for forms in others:
-        found |= _of_words_and_pieces(forms, looked_up, pieces)
-    return found
+    # The first field of a post is a handle, whose names have no language.
+    names: Tokens = ()
+    if _PLAIN_HANDLE.fullmatch(fields[0]) and not _names_with_umlauts(fields[0]):
+        names, fields = _HANDLES[fields[0]], fields[1:]
+    pieces = list(islice(_pieces(fields), MAX_PIECES)) if fields else []
+    if "+" not in language:
+        return _of_words_and_pieces(_forms_in(language), looked_up, names, pieces)
+    first, second = map(_forms_in, likely_languages(language))
+    found = _of_words_and_pieces(first, looked_up, names, pieces)
+    return found | _of_words_and_pieces(second, looked_up, names, pieces)
 
 
 def forms_of_words(language: str) -> list[Generations]:
@@ -102,31 +107,25 @@ def forms_of_words(language: str) -> list[Generations]:
 
 
 def _of_words_and_pieces(
-    forms: "_FormsIn", words: Sequence[str], pieces: Sequence[str]
+    forms: "_FormsIn", words: Sequence[str], names: Tokens, pieces: Sequence[str]
 ) -> dict[str, None]:
     # Most words have no forms. Leaving those out takes less time than walking through them.
     found: Iterable[Tokens] = filter(None, map(forms.of_words.__getitem__, words))
-    if pieces:
-        found = chain(found, map(forms.of_pieces.__getitem__, pieces))
+    found = chain(found, (names,), map(forms.of_pieces.__getitem__, pieces))
     return dict.fromkeys(chain.from_iterable(found))
 
 
 def _pieces(fields: Sequence[str]) -> Iterable[str]:
     """The pieces that are more than a word of ASCII letters with signs around it."""
-    # The first field of a post is a handle. Most other fields have no such piece, and one search
-    # shows that for all of them.
-    first, *others = fields
-    rest = others[0] if len(others) == 1 else "\n".join(others)
-    names = _names_with_umlauts(rest)
-    found: Iterable[str] = names
-    without_addresses = _ADDRESS.sub("", rest) if "://" in rest else rest
-    if _UNUSUAL.search(without_addresses):
-        # Names come after the other pieces of their field. Without names, lines are as good.
-        parts = others if names else filter(_UNUSUAL.search, without_addresses.split("\n"))
-        found = chain.from_iterable(map(_pieces_of_field, parts))
-    if _PLAIN_HANDLE.fullmatch(first) and not _names_with_umlauts(first):
-        return chain((first,), found)
-    return chain(_pieces_of_field(first), found)
+    # Most fields have no such piece, and one search shows that for all of them.
+    text = fields[0] if len(fields) == 1 else "\n".join(fields)
+    names = _names_with_umlauts(text)
+    without_addresses = _ADDRESS.sub("", text) if "://" in text else text
+    if not _UNUSUAL.search(without_addresses):
+        return names
+    # Names come after the other pieces of their field. Without names, lines are as good.
+    parts = fields if names else filter(_UNUSUAL.search, without_addresses.split("\n"))
+    return chain.from_iterable(map(_pieces_of_field, parts))
 
 
 def _pieces_of_field(text: str) -> Iterable[str]:

@@ -6,10 +6,12 @@ from typing import Final
 from bowerbird.search.words.word_lists import ENGLISH, FUNCTION_WORDS
 
 # If two have the same evidence, the one that more people write comes first.
-_BY_WRITERS: Final = (
-    "en", "es", "pt", "fr", "de", "it", "id", "tr", "nl", "pl", "vi",
-    "sv", "ro", "cs", "hu", "fi", "da", "no", "ca", "lt", "et",
-)  # fmt: skip
+_BY_WRITERS: Final = {
+    language: rank
+    for rank, language in enumerate(
+        "en es pt fr de it id tr nl pl vi sv ro cs hu fi da no ca lt et".split()
+    )
+}
 _LETTERS: Final = {
     "de": "ßäöü",
     "es": "ñ¿¡áéíóú",
@@ -133,7 +135,8 @@ def _endings(words: Iterable[str]) -> list[str]:
 
 
 def _likeliest(votes: Mapping[str, int], needed: int, *, is_plain: bool) -> str:
-    ranked = sorted(votes, key=lambda language: (-votes[language], _BY_WRITERS.index(language)))
+    ranked = sorted(votes, key=_BY_WRITERS.__getitem__)
+    ranked.sort(key=votes.__getitem__, reverse=True)
     first, count = ranked[0], votes[ranked[0]]
     if count <= needed or len(ranked) == 1:
         return ENGLISH

@@ -135,7 +135,13 @@ def _joined_tokens(fields: Sequence[str], names: int) -> tuple[list[str], int] |
         first = [handle[1:], GAP, handle, GAP]
         fields, names = fields[1:], names - 1
     text = _BETWEEN_FIELDS.join(fields)
-    if names >= len(fields) or len(text) > MAX_TOKENS or _is_partly_unspaced(text):
+    if (
+        names >= len(fields)
+        or len(text) > MAX_TOKENS
+        or text.count(GAP) != len(fields) - 1
+        or "@" in text
+        or _is_partly_unspaced(text)
+    ):
         return None
     folded = fold(text)
     if (
