@@ -6,12 +6,8 @@ from typing import Final
 from bowerbird.search.words.word_lists import ENGLISH, FUNCTION_WORDS
 
 # If two have the same evidence, the one that more people write comes first.
-_BY_WRITERS: Final = {
-    language: rank
-    for rank, language in enumerate(
-        "en es pt fr de it id tr nl pl vi sv ro cs hu fi da no ca lt et".split()
-    )
-}
+_WRITERS: Final = "en es pt fr de it id tr nl pl vi sv ro cs hu fi da no ca lt et"
+_BY_WRITERS: Final = {language: rank for rank, language in enumerate(_WRITERS.split())}
 _LETTERS: Final = {
     "de": "ßäöü",
     "es": "ñ¿¡áéíóú",
