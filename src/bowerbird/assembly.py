@@ -22,7 +22,6 @@ from bowerbird.library.bookmarks.events import Events
 from bowerbird.library.bookmarks.flags import Flags
 from bowerbird.library.bookmarks.highlights import Highlights
 from bowerbird.library.bookmarks.trash import Trash, TrashList
-from bowerbird.library.bookmarks.writing.annotation_changes import AnnotationChanges
 from bowerbird.library.bulk.requests import bulk_requests
 from bowerbird.library.demo import Demo
 from bowerbird.library.digests.digests import Digests
@@ -91,7 +90,6 @@ class Services:
         self.trash = Trash(database, clock)
         self.trash_list = TrashList(database, clock)
         self.highlights = Highlights(database, clock)
-        self.notes = AnnotationChanges(database, clock)
         self.annotated = AnnotatedPosts(database, self.bookmarks)
         self.authors = Authors(database)
         self.events = Events(database, clock)

@@ -90,7 +90,7 @@ async def test_a_label_is_created_once(alice: Member) -> None:
         await turns.change(alice.database, account, create, name) for name in ("Birds", "BIRDS")
     ]
 
-    assert [(label.label_name, is_new) for label, is_new in made] == [
+    assert [(label.label_name, row is not None) for label, row in made] == [
         ("Birds", True),
         ("Birds", False),
     ]

@@ -15,13 +15,14 @@ from bowerbird.errors import Refusal
 from bowerbird.jobs.worker import Paused
 from bowerbird.library.access import turns
 from bowerbird.library.accounts.accounts import AccountDeletion
+from bowerbird.library.bookmarks.flags import Flags
 from bowerbird.library.bookmarks.trash import Trash, TrashList
-from bowerbird.library.bookmarks.writing.annotation_changes import AnnotationChanges
 from bowerbird.library.imports.intake import Intake
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.upkeep.checks import Checks
 from bowerbird.library.upkeep.corrections import Reindexing
 from bowerbird.model.accounts import Account
+from bowerbird.requests.bookmarks import UpdateRequest
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
@@ -100,8 +101,9 @@ class Library:
         self.runs.append(run.run_id)
 
     async def note(self, post_id: str, text: str) -> None:
-        changes = AnnotationChanges(self.database, system_clock)
-        await changes.set_note(await self.account(), post_id, text)
+        account, note = await self.account(), UpdateRequest(note=text)
+        flags = Flags(self.database, system_clock)
+        await turns.change(self.database, account, flags.update_one, post_id, note)
 
     async def trash(self, post_id: str) -> None:
         await self._run(Trash(self.database, system_clock).delete, post_id)

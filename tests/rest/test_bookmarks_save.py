@@ -32,7 +32,7 @@ async def test_a_link_is_stored_with_its_author_and_without_text(alice: Member) 
     response = await save(alice, links=[f"{X}?s=20"])
 
     assert response.status_code == 200
-    assert response.json() == {
+    assert writing.without_change(response) == {
         "status": True,
         "data": {
             "results": [{"index": 0, "ok": True, "post_id": X_ID, "result": "new"}],

@@ -20,6 +20,11 @@ async def test_a_view_is_created_read_changed_and_deleted(alice: Member) -> None
 
     made = await call(alice, "create_view", **OWLS)
 
+    assert await call(alice, "undo_change", change_id=made.pop("change_id"))
+    assert (await call(alice, "list_views"))["views"] == []
+    made = await call(alice, "create_view", **OWLS)
+    for name in ("change_id", "undo_until"):
+        assert made.pop(name)
     assert made == {
         "slug": "night-owls",
         "name": "Night owls",
@@ -39,6 +44,7 @@ async def test_a_view_is_created_read_changed_and_deleted(alice: Member) -> None
     changed = await call(alice, "update_view", slug="night-owls", name="Crows", base_query={})
     assert (changed["slug"], changed["name"], changed["count"]) == ("night-owls", "Crows", 2)
     gone = await call(alice, "delete_view", slug="night-owls")
+    assert gone.pop("change_id") != changed.pop("change_id")
     assert gone == changed
     assert (await call(alice, "list_views"))["views"] == []
 

@@ -14,7 +14,7 @@ from bowerbird.library.ingest.runs import FinishedRun, IngestStatus, RunStatus, 
 from bowerbird.requests import limits
 from bowerbird.requests.ingest import Event, FileQuery, FinishRequest, PageRequest, RunRequest
 from bowerbird.requests.saving import SaveRequest
-from bowerbird.wire.responses.envelope import MessageMeta
+from bowerbird.wire.responses.envelope import BatchMeta
 from bowerbird.wire.routes import Operation
 
 PREFIX: Final = "/ingest/v1"
@@ -156,7 +156,7 @@ SAVE: Final = IngestOperation(
         "failed."
     ),
     data=SaveResult,
-    meta=MessageMeta,
+    meta=BatchMeta,
     body=SaveRequest,
     statuses=(200, 207),
 )

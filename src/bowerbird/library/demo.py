@@ -194,7 +194,7 @@ async def create(database: Database, now: int) -> Account:
     found = [post.own for post in reversed(posts(now)) if post.own is not None]
     await Upsert(database, lambda: now).take(account, found)
     views = Views(database, Bookmarks(database), lambda: now)
-    await database.write(lambda transaction: views.create(transaction, account, view()))
+    await database.write(lambda transaction: views.add(transaction, account, view()))
     return await only_account(store)
 
 
@@ -278,4 +278,4 @@ class Demo:
         )
 
     async def _create_view(self, transaction: Transaction, account: Account) -> None:
-        await self._views.create(transaction, account, view())
+        await self._views.add(transaction, account, view())

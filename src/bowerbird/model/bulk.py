@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from enum import IntEnum, StrEnum
-from typing import Final
+from typing import Any, Final
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Struct
 
 from bowerbird.model.arrival.imports import Deletion
 from bowerbird.model.labels import Label, name_key
@@ -27,10 +27,34 @@ class PostField(IntEnum):
     READ = 0
     ARCHIVED = -1
     TRASHED = -2
+    # Not one bit: a whole value as it was before, such as a note or a view. See `ValueKind`.
+    VALUE = -3
 
 
 def is_label(field: int) -> bool:
     return field > 0
+
+
+class ValueKind(StrEnum):
+    """What a change can keep a value of. The value is kept by its kind and id, as JSON."""
+
+    NOTE = "note"
+    # Its id is that of the post, a colon and that of the passage.
+    HIGHLIGHT = "highlight"
+    LABEL = "label"
+    VIEW = "view"
+    RULE = "rule"
+
+
+def value_key(kind: ValueKind, id: str) -> str:
+    """Stored where a field has the id of its post, which consists of digits."""
+    return f"{kind}:{id}"
+
+
+def owner_of(key: str) -> str:
+    """The post that a field or value belongs to; of a label, view or rule, its own key."""
+    kind, _, id = key.partition(":")
+    return id.partition(":")[0] if kind in (ValueKind.NOTE, ValueKind.HIGHLIGHT) else key
 
 
 class BulkAction(StrEnum):
@@ -52,6 +76,18 @@ class BulkAction(StrEnum):
     DELETE_LABEL = "delete_label"
     MERGE_LABELS = "merge_labels"
     RENAME_LABEL = "rename_label"
+    # These are complete when they are sent, and keep whole values.
+    UPDATE_NOTE = "update_note"
+    ADD_HIGHLIGHT = "add_highlight"
+    UPDATE_HIGHLIGHT = "update_highlight"
+    DELETE_HIGHLIGHT = "delete_highlight"
+    CREATE_LABEL = "create_label"
+    UPDATE_LABEL = "update_label"
+    CREATE_VIEW = "create_view"
+    UPDATE_VIEW = "update_view"
+    DELETE_VIEW = "delete_view"
+    # Posts that are sent: created, restored from the trash, labelled.
+    SAVE = "save"
 
 
 FLAG_ACTIONS: Final[dict[tuple[bool | None, bool | None], BulkAction]] = {
@@ -66,6 +102,21 @@ FLAG_ACTIONS: Final[dict[tuple[bool | None, bool | None], BulkAction]] = {
 }
 """The action that sets both flags, by their values; None leaves a flag as it is."""
 WHOLE_LABEL_ACTIONS: Final = frozenset({BulkAction.DELETE_LABEL, BulkAction.MERGE_LABELS})
+_VIEW_ACTIONS: Final = frozenset(
+    {BulkAction.CREATE_VIEW, BulkAction.UPDATE_VIEW, BulkAction.DELETE_VIEW}
+)
+VALUE_ACTIONS: Final = _VIEW_ACTIONS | {
+    BulkAction.UPDATE_NOTE,
+    BulkAction.ADD_HIGHLIGHT,
+    BulkAction.UPDATE_HIGHLIGHT,
+    BulkAction.DELETE_HIGHLIGHT,
+    BulkAction.CREATE_LABEL,
+    BulkAction.UPDATE_LABEL,
+}
+"""What they change is one thing, which counts as 1."""
+
+
+_NOT_OF_ONE_LABEL: Final = _VIEW_ACTIONS | {BulkAction.LABEL_BATCH, BulkAction.SAVE}
 
 
 class BulkState(StrEnum):
@@ -88,17 +139,8 @@ class Maker(StrEnum):
     SERVER = ""
 
 
-class ChangedRule(Struct, frozen=True, omit_defaults=True):
-    """A rule that follows a label, as it was before a change of the label."""
-
-    rule_id: str
-    body: Raw
-    # Why the change has switched it off, or ''.
-    notice: str = ""
-
-
 class ChangedLabel(Struct, frozen=True):
-    """The label of a change as it was when the change started."""
+    """The label of a change as it was when the change started. Of a view: only its name."""
 
     label_id: int
     name: str
@@ -110,8 +152,6 @@ class ChangedLabel(Struct, frozen=True):
     into_id: int | None = None
     # Merging: whether it was the favourite label, which that one is then.
     was_favourite: bool = False
-    # Deleting and merging: the rules that were switched off, or that have the other name.
-    rules: Sequence[ChangedRule] = ()
     # Undoing: the label that its posts get back, if another label has its name by now.
     now_id: int | None = None
     color: str | None = None
@@ -179,22 +219,35 @@ class BulkRow(Struct, frozen=True):
 
     @property
     def label(self) -> ChangedLabel | None:
-        """The label that the change is about, unless it is a batch."""
-        is_one = self.labels and self.action is not BulkAction.LABEL_BATCH
+        """The label that the change is about, unless it may be about several."""
+        is_one = self.labels and self.action not in _NOT_OF_ONE_LABEL
         return self.labels[0] if is_one else None
 
     @property
     def label_name(self) -> str | None:
         return None if self.label is None else self.label.name
 
+    @property
+    def name(self) -> str:
+        """The name of the label or view that the change is about."""
+        return self.labels[0].name if self.labels else ""
+
 
 class Changed(Struct, frozen=True):
-    """A field of a post that a change has set or cleared."""
+    """A field of a post that a change has set or cleared, or a value that it has replaced."""
 
+    # Of a value: its key.
     post_id: str
     field: int
     was_set: bool
-    kept: KeptTrash | None = None
+    # The former value as JSON, or a `KeptTrash`. A value that was not there before has none.
+    kept: bytes | None = None
+
+
+def replaced(key: str, before: Any) -> Changed:
+    """`before`: what there was; None if there was nothing."""
+    kept = None if before is None else msgspec.json.encode(before)
+    return Changed(key, PostField.VALUE, was_set=kept is not None, kept=kept)
 
 
 class Recorded(Struct, frozen=True):
@@ -205,7 +258,6 @@ class Recorded(Struct, frozen=True):
 
 
 _labels: Final = msgspec.json.Decoder(ChangedLabel | list[ChangedLabel]).decode
-_kept: Final = msgspec.json.Decoder(KeptTrash).decode
 
 
 def labels_of(text: str) -> Sequence[ChangedLabel]:
@@ -218,7 +270,3 @@ def labels_text(labels: Sequence[ChangedLabel]) -> str:
     if not labels:
         return ""
     return msgspec.json.encode(labels[0] if len(labels) == 1 else labels).decode()
-
-
-def kept_of(data: bytes | None) -> KeptTrash | None:
-    return None if data is None else _kept(data)

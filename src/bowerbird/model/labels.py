@@ -95,10 +95,3 @@ class View(Struct, frozen=True):
     position: int = 1
     # Whether the sidebar of the website shows it.
     is_pinned: bool = True
-
-
-class DeletedView(Struct, frozen=True):
-    """A view that can still be restored."""
-
-    view: View
-    deleted_at: int

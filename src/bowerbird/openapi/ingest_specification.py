@@ -23,7 +23,7 @@ _TAGS: Final = {
     "bookmarks": "Single posts and links.",
     "status": "What was sent, and what may still be sent.",
 }
-_OF_V1: Final = ("SaveResult", "SavedItem", "OperationError", "MessageMeta")
+_OF_V1: Final = ("SaveResult", "SavedItem", "OperationError", "BatchMeta", "BulkChange", "Example")
 # They mean something else than in /v1.
 _SHARED: Final = {
     "run_id": "The run.",

@@ -18,7 +18,7 @@ from bowerbird.requests.bulk import BulkRequest, RestoreRequest, TrashRequest, c
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
 from bowerbird.wire.idempotency import Replay
-from bowerbird.wire.responses.envelope import ChangeListMeta, TrashListMeta
+from bowerbird.wire.responses.envelope import ChangeListMeta, TrashListMeta, UndoMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Handler, Operation
 from bowerbird.wire.writes import Gate, Writes, done
@@ -65,7 +65,7 @@ GET: Final = Operation(
 UNDO: Final = Operation(
     route=f"POST {_PATH}/{{change_id}}/undo",
     name="undoChange",
-    summary="Undo a change of many bookmarks within an hour. What was changed since stays.",
+    summary="Undo any change within an hour. What was changed since stays.",
     data=BulkChange,
     may_continue=True,
 )
@@ -219,8 +219,14 @@ async def _list_trash(trash: TrashList, call: Call) -> Reply:
 
 
 def kept(row: BulkRow | None) -> BulkChange | UnsetType:
-    """The change of posts that a request named; absent if nothing has changed."""
+    """A change that is made at once; absent if nothing has changed."""
     return UNSET if row is None else shown(row)
+
+
+def changed(done_with: tuple[Struct, BulkRow | None]) -> Reply:
+    """The answer to a change that is made at once."""
+    data, row = done_with
+    return done(data, UndoMeta(kept(row)))
 
 
 def located(change: BulkChange, reply: Reply) -> Reply:

@@ -7,6 +7,8 @@ from bowerbird.library.bookmarks.highlights import Highlights
 from bowerbird.model.posts.highlights import HighlightedPassage
 from bowerbird.requests.bookmarks import HighlightChange, NewHighlight
 from bowerbird.rest.bookmarks import current_post
+from bowerbird.rest.bulk import changed
+from bowerbird.wire.responses.envelope import UndoMeta
 from bowerbird.wire.routes import ApiRoute, Operation
 from bowerbird.wire.writes import Writes
 
@@ -16,6 +18,7 @@ ADD: Final = Operation(
     name="addHighlight",
     summary="Mark a passage of a post or its article.",
     data=HighlightedPassage,
+    meta=UndoMeta,
     body=NewHighlight,
 )
 UPDATE: Final = Operation(
@@ -23,6 +26,7 @@ UPDATE: Final = Operation(
     name="updateHighlight",
     summary="Change the comment of a highlight.",
     data=HighlightedPassage,
+    meta=UndoMeta,
     body=HighlightChange,
     # It is a part of its bookmark, whose ETag and updated_at these are.
     is_conditional=True,
@@ -32,6 +36,7 @@ DELETE: Final = Operation(
     name="deleteHighlight",
     summary="Remove a highlight. The post stays as it is.",
     data=HighlightedPassage,
+    meta=UndoMeta,
     is_conditional=True,
 )
 OPERATIONS: Final = (ADD, UPDATE, DELETE)
@@ -40,7 +45,9 @@ OPERATIONS: Final = (ADD, UPDATE, DELETE)
 def write_routes(highlights: Highlights, flags: Flags, writes: Writes) -> list[ApiRoute]:
     current = current_post(flags)
     return [
-        ADD.served_by(writes.of(highlights.add, NewHighlight)),
-        UPDATE.served_by(writes.of(highlights.update, HighlightChange, current=current)),
-        DELETE.served_by(writes.of(highlights.remove, current=current)),
+        ADD.served_by(writes.of(highlights.add, NewHighlight, reply=changed)),
+        UPDATE.served_by(
+            writes.of(highlights.update, HighlightChange, reply=changed, current=current)
+        ),
+        DELETE.served_by(writes.of(highlights.remove, reply=changed, current=current)),
     ]

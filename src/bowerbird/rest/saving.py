@@ -8,7 +8,7 @@ from bowerbird.library.links.reading import LinkReading
 from bowerbird.requests import limits
 from bowerbird.requests.saving import SaveQuery, SaveRequest
 from bowerbird.wire import query_strings
-from bowerbird.wire.responses.envelope import MessageMeta
+from bowerbird.wire.responses.envelope import BatchMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Writes, admitted, done, save_handler
@@ -21,7 +21,7 @@ SAVE: Final = Operation(
         "failed. Does not count as a call."
     ),
     data=SaveResult,
-    meta=MessageMeta,
+    meta=BatchMeta,
     query=SaveQuery,
     body=SaveRequest,
     statuses=(200, 207),
@@ -41,6 +41,6 @@ def routes(saving: Saving, links: LinkReading, writes: Writes) -> list[ApiRoute]
         if isinstance(request, Refusal):
             raise request
         result = await links.previews(call.account, request.items)
-        return done(result, MessageMeta("Nothing was saved."), 207 if result.failed else 200)
+        return done(result, BatchMeta("Nothing was saved."), 207 if result.failed else 200)
 
     return [SAVE.served_by(save_or_preview)]

@@ -11,20 +11,21 @@ from bowerbird.errors import Code
 from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.list_request import VectorState
 from bowerbird.library.views.counts import CountState
-from bowerbird.library.views.views import ViewResponse, Views
+from bowerbird.library.views.views import ChangedView, ViewResponse, Views
 from bowerbird.model.labels import View
 from bowerbird.model.posts.bookmarks import Bookmark
 from bowerbird.requests.fields import gates_for
 from bowerbird.requests.views import NewView, ViewBookmarksQuery, ViewChange
+from bowerbird.rest.bulk import changed
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import AnswerCache, One, RequestTarget
-from bowerbird.wire.responses.envelope import ListMeta, ViewListMeta
+from bowerbird.wire.responses.envelope import ListMeta, UndoMeta, ViewListMeta
 from bowerbird.wire.responses.replies import Reply, Unsettled
 from bowerbird.wire.responses.states import State, state_of
 from bowerbird.wire.routes import ApiRoute, Call, Operation
-from bowerbird.wire.writes import Writes, created
+from bowerbird.wire.writes import Writes
 
 _CREATED: Final = 201
 LIST: Final = Operation(
@@ -41,6 +42,7 @@ CREATE: Final = Operation(
     name="createView",
     summary="Save a query as a Smart View.",
     data=ViewResponse,
+    meta=UndoMeta,
     body=NewView,
     statuses=(_CREATED,),
 )
@@ -57,6 +59,7 @@ UPDATE: Final = Operation(
     name="updateView",
     summary="Change a Smart View. Its slug stays the same.",
     data=ViewResponse,
+    meta=UndoMeta,
     body=ViewChange,
     is_conditional=True,
 )
@@ -65,6 +68,7 @@ DELETE: Final = Operation(
     name="deleteView",
     summary="Delete a Smart View. Its bookmarks stay.",
     data=ViewResponse,
+    meta=UndoMeta,
     is_conditional=True,
 )
 BOOKMARKS: Final = Operation(
@@ -132,8 +136,9 @@ def routes(views: Views, answers: AnswerCache) -> list[ApiRoute]:
 def write_routes(views: Views, writes: Writes) -> list[ApiRoute]:
     gate = plans.check_writes
 
-    def new(view: ViewResponse) -> Reply:
-        return created(view, f"/v1/views/{quote(view.slug)}")
+    def new(made: ChangedView) -> Reply:
+        location = (b"location", f"/v1/views/{quote(made[0].slug)}".encode())
+        return msgspec.structs.replace(changed(made), status=_CREATED).with_headers(location)
 
     async def current(transaction: Transaction, call: Call) -> State:
         gate(call.account)
@@ -145,10 +150,15 @@ def write_routes(views: Views, writes: Writes) -> list[ApiRoute]:
         ),
         UPDATE.served_by(
             writes.of(
-                *(views.update, ViewChange, gate), prepare=views.prepare_update, current=current
+                *(views.update, ViewChange, gate),
+                reply=changed,
+                prepare=views.prepare_update,
+                current=current,
             )
         ),
-        DELETE.served_by(writes.of(views.delete, prepare=views.prepare_delete, current=current)),
+        DELETE.served_by(
+            writes.of(views.delete, reply=changed, prepare=views.prepare_delete, current=current)
+        ),
     ]
 
 

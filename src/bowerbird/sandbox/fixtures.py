@@ -71,7 +71,7 @@ class Fixtures:
 
 
 async def _label_and_view(database: Database, transaction: Transaction, account: Account) -> None:
-    labels = Labels(database, _clock)
+    labels = Labels(database, _clock, is_sandbox=True)
     wanted = _read("labels", dict[str, Any])
     changeset = await Changesets(database).open(transaction, account.account_id, wanted)
     for name, metadata in wanted.items():
@@ -81,7 +81,7 @@ async def _label_and_view(database: Database, transaction: Transaction, account:
         await labels.update(transaction, account, str(label.label_id), change)
     views = Views(database, Bookmarks(database), _clock)
     for view in _read("views", list[NewView]):
-        await views.create(transaction, account, view)
+        await views.add(transaction, account, view)
 
 
 def _clock() -> int:

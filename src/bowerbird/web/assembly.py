@@ -114,7 +114,7 @@ def visits(
             *DigestPages(services.digests, highlights, pages).routes(),
             *highlights.routes(),
             *StatisticsPage(Statistics(database, clock), pages).routes(),
-            *NotePages(services.notes, pages).routes(),
+            *NotePages(services, pages).routes(),
             *library.many.routes(),
             *TrashPages(library, pages).routes(),
         ]

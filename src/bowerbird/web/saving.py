@@ -21,6 +21,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.labels import name_key
 from bowerbird.model.posts.bookmarks import Post, PostDetails, time_in_id
 from bowerbird.model.posts.networks import icon_of, name_of, named
+from bowerbird.requests.bookmarks import UpdateRequest
 from bowerbird.requests.limits import NOTE_MAX
 from bowerbird.requests.saving import SaveRequest
 from bowerbird.sources import post_links
@@ -55,7 +56,7 @@ class SavePage:
         self._links = services.links
         self._bookmarks = services.bookmarks
         self._labels = services.labels
-        self._notes = services.notes
+        self._flags, self._write = services.flags, services.write
         self._suggestions = services.suggestions
         self._lists = lists
         self._pages = pages
@@ -89,7 +90,7 @@ class SavePage:
             request = _request(account, link, visit.form.get("labels", ""))
             note = _note(visit)
             before = await self._labels_of(account, link)
-            result = await self._saving.save_now(account, request.items, request.labels or ())
+            result, row = await self._saving.save_now(account, request.items, request.labels or ())
         except Refusal as refused:
             return await self._shown(visit, link, status=refused.status, problem=refused.sentence)
         [item] = result.results
@@ -100,11 +101,12 @@ class SavePage:
         left_out = {name_key(name) for name in item.labels_left_out or ()}
         wanted = {name_key(name) for name in request.labels or ()} - left_out
         said = "link-saved" if before is None else _said(wanted, wanted - before)
-        if before is None and note:
-            await self._notes.set_note(account, item.post_id, note)
+        if before is None and note.note:
+            await self._write(account, self._flags.update_one, item.post_id, note)
         # A dialog goes back to the page under it.
         path = sender(visit.form.get("back", ""), of_post(item.post_id))
-        return self._pages.go(saying(path, said=said, post=item.post_id))
+        about = {"said": said} if before is not None or row is None else {"change": row.change_id}
+        return self._pages.go(saying(path, **about, post=item.post_id))
 
     async def _labels_of(self, account: Account, link: str) -> set[str] | None:
         """The keys of the labels of a known post."""
@@ -237,11 +239,11 @@ def _not_a_post(link: str) -> str:
     )
 
 
-def _note(visit: Visit) -> str:
+def _note(visit: Visit) -> UpdateRequest:
     note = visit.form.get("note", "").replace("\r\n", "\n").strip()
     if len(note) > NOTE_MAX:
         raise Refusal(Code.INVALID_REQUEST, f"A note has at most {NOTE_MAX:,} characters.")
-    return note
+    return UpdateRequest(note=note)
 
 
 def _preview_path(post: PostLink | None) -> str:

@@ -9,12 +9,13 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
 from bowerbird.library.access.turns import lock_library
-from bowerbird.library.imports.saving import PreparedSave, SaveResult, Saving, summary
+from bowerbird.library.bulk.requests import shown
+from bowerbird.library.imports.saving import PreparedSave, Saved, Saving, summary
 from bowerbird.model.accounts import Account
 from bowerbird.requests import decoding, filters
 from bowerbird.requests.fields import gates_for
@@ -26,7 +27,7 @@ from bowerbird.wire import bodies, preconditions
 from bowerbird.wire.idempotency import Idempotency, Replay, Write
 from bowerbird.wire.preconditions import Current
 from bowerbird.wire.responses import envelope
-from bowerbird.wire.responses.envelope import MessageMeta
+from bowerbird.wire.responses.envelope import BatchMeta
 from bowerbird.wire.responses.replies import JSON, PRIVATE, REPLAYED, Reply
 from bowerbird.wire.routes import Call, Handler
 
@@ -269,5 +270,7 @@ def save_handler(saving: Saving, writes: Writes) -> Handler:
     return writes.handler(save, SaveRequest, prepare=prepare)
 
 
-def _reply(result: SaveResult) -> Reply:
-    return done(result, MessageMeta(summary(result.results)), 207 if result.failed else 200)
+def _reply(saved: Saved) -> Reply:
+    result, row = saved
+    meta = BatchMeta(summary(result.results), UNSET if row is None else shown(row))
+    return done(result, meta, 207 if result.failed else 200)

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from bowerbird.library.bulk import rule_references
 from tests.support import writing
 from tests.support.ruling import ADD, listed, rule, run, tags
 from tests.support.service import Member
@@ -63,7 +62,7 @@ async def test_a_renamed_label_has_its_new_name_in_rules_and_the_old_one_after_t
     assert other["actions"] == [about("add_label", "Other")]
     await undo(alice, renamed)
     [first, _] = await listed(alice)
-    assert (first["label_name"], first["query"]["label"]) == ("Birds", ["Nests", "Birds"])
+    assert (first["label_name"], first["query"]["label"]) == ("Birds", "Nests,Birds")
 
 
 @pytest.mark.parametrize("name", ['6" nails', "the “big” ones", "x" * 100])
@@ -134,7 +133,8 @@ async def test_the_undo_of_a_merge_leaves_rules_alone_that_were_changed_since(
     found = {one["name"]: one for one in await listed(alice)}
     assert found["Edited"]["actions"] == [about("add_label", "Wild"), {"do": "archive"}]
     assert (found["Off"]["actions"], found["Off"]["is_on"]) == ([about("add_label", "Wild")], False)
-    assert found["Added"]["actions"] == [about("add_label", "Bird")]
+    # The rename has changed it since; undone first, it would be as it was.
+    assert found["Added"]["actions"] == [about("add_label", "Wild")]
     assert found["Query"]["query"]["label"] == ["Wild"]
 
 
@@ -146,19 +146,6 @@ async def test_the_undo_of_a_merge_gives_back_the_joined_labels_of_a_query(alice
     assert (await listed(alice))[0]["query"]["label"] == ["Birds"]
     await undo(alice, merged)
     assert (await listed(alice))[0]["query"] == query
-
-
-async def test_rules_beyond_the_record_of_a_change_stay_as_a_merge_made_them(
-    alice: Member, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    number, into = await label(alice, "Bird"), await label(alice, "Birds")
-    for name in ("One", "Two"):
-        await rule(alice, about("add_label", "Bird"), query={"q": name}, name=name)
-    monkeypatch.setattr(rule_references, "KEPT_BYTES", 150)
-    merged = await change(alice, "POST", f"labels/{number}/merge", {"into": into})
-    await undo(alice, merged)
-    found = [one["actions"] for one in await listed(alice)]
-    assert found == [[about("add_label", "Bird")], [about("add_label", "Birds")]]
 
 
 async def test_deleting_a_label_switches_off_the_rules_that_need_it_until_the_undo(

@@ -51,7 +51,7 @@ def save(email: str, links: Sequence[str], labels: Sequence[str]) -> None:
         saving = Saving(opened.database, opened.clock)
         problems, results = 0, list[SavedItem]()
         for request in requests:
-            saved = await saving.save_now(account, request.items, names)
+            saved, _ = await saving.save_now(account, request.items, names)
             results += saved.results
             problems += _print(request, saved)
         if len(links) > 1:

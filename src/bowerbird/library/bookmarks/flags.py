@@ -26,7 +26,7 @@ class FlagsResult(Struct, frozen=True):
     posts: list[BookmarkState]
     affected: int
     not_found: list[str]
-    # None if no flag has changed.
+    # None if nothing has changed.
     change: BulkRow | None
 
 
@@ -58,7 +58,7 @@ class Flags:
             affected += is_changed
         if not posts:
             raise errors.not_found("post", ", ".join(post_ids[:3]))
-        action = FLAG_ACTIONS.get((flags.is_read, flags.is_archived), BulkAction.READ)
+        action = FLAG_ACTIONS.get((flags.is_read, flags.is_archived), BulkAction.UPDATE_NOTE)
         change = await self._kept.finish(transaction, changeset, action, len(posts))
         return FlagsResult(
             [BookmarkState(post.post_id, post.is_read, post.is_archived) for post in posts],
@@ -79,7 +79,7 @@ class Flags:
     async def update_one(
         self, transaction: Transaction, account: Account, post_id: str, change: UpdateRequest
     ) -> tuple[bytes, BulkRow | None]:
-        """Changes one bookmark; returns its JSON, and the change if a flag has changed."""
+        """Changes one bookmark; returns its JSON, and the change; None if nothing has changed."""
         result = await self.update(transaction, account, [post_id], change, change.note)
         found = await self._bookmarks.by_post_id_within(transaction, account, post_id)
         assert found is not None

@@ -15,7 +15,9 @@ from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.bookmarks.writing.changeset import Changesets
+from bowerbird.library.bookmarks.writing.kept_changes import KeptChanges
 from bowerbird.model.accounts import Account
+from bowerbird.model.bulk import BulkAction, BulkRow
 from bowerbird.model.instants import with_offset
 from bowerbird.model.posts import highlights
 from bowerbird.model.posts.bookmarks import Post, markable_texts, with_highlights
@@ -25,17 +27,20 @@ from bowerbird.requests.bookmarks import HighlightChange, NewHighlight
 from bowerbird.storage.database import Database, Transaction
 
 Passages = list[HighlightedPassage]
+Marked = tuple[HighlightedPassage, BulkRow | None]
+"""A passage, and the change; None if nothing has changed."""
 _ID_BYTES: Final = 6
 
 
 class Highlights:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._changesets = Changesets(database)
+        self._kept = KeptChanges(database, clock)
         self._clock = clock
 
     async def add(
         self, transaction: Transaction, account: Account, post_id: str, request: NewHighlight
-    ) -> HighlightedPassage:
+    ) -> Marked:
         """Marks a passage. One that is marked already keeps its id, and gets the comment."""
         made: Passages = []
         now, id = with_offset(self._clock()), secrets.token_hex(_ID_BYTES)
@@ -61,8 +66,9 @@ class Highlights:
                 stored.append(made[0])
             return _fitting(post, stored)
 
-        await self._change(transaction, account, post_id, change)
-        return made[0]
+        action = BulkAction.ADD_HIGHLIGHT
+        row = await self._change(transaction, account, post_id, action, change)
+        return made[0], row
 
     async def update(
         self,
@@ -71,7 +77,7 @@ class Highlights:
         post_id: str,
         highlight_id: str,
         request: HighlightChange,
-    ) -> HighlightedPassage:
+    ) -> Marked:
         changed: Passages = []
 
         def change(post: Post) -> Post:
@@ -81,12 +87,13 @@ class Highlights:
             stored[place] = changed[0]
             return _fitting(post, stored)
 
-        await self._change(transaction, account, post_id, change)
-        return changed[0]
+        action = BulkAction.UPDATE_HIGHLIGHT
+        row = await self._change(transaction, account, post_id, action, change)
+        return changed[0], row
 
     async def remove(
         self, transaction: Transaction, account: Account, post_id: str, highlight_id: str
-    ) -> HighlightedPassage:
+    ) -> Marked:
         """Returns the highlight that was removed."""
         removed: Passages = []
 
@@ -95,36 +102,25 @@ class Highlights:
             removed.append(stored.pop(_index(stored, highlight_id)))
             return with_highlights(post, stored)
 
-        await self._change(transaction, account, post_id, change)
-        return removed[0]
-
-    async def put_back(
-        self, transaction: Transaction, account: Account, post_id: str, passage: HighlightedPassage
-    ) -> None:
-        """Adds a highlight that was removed, unless the same passage is marked again."""
-
-        def change(post: Post) -> Post:
-            stored = list(post.highlights or ())
-            if any(one.id == passage.id or _place(one) == _place(passage) for one in stored):
-                return post
-            return _fitting(post, [*stored, passage])
-
-        await self._change(transaction, account, post_id, change)
+        action = BulkAction.DELETE_HIGHLIGHT
+        row = await self._change(transaction, account, post_id, action, change)
+        return removed[0], row
 
     async def _change(
         self,
         transaction: Transaction,
         account: Account,
         post_id: str,
+        action: BulkAction,
         change: Callable[[Post], Post],
-    ) -> None:
-        changeset = await self._changesets.open(transaction, account.account_id)
+    ) -> BulkRow | None:
+        changeset = await self._changesets.open(transaction, account.account_id, is_recorded=True)
         await changeset.load([post_id])
         post = changeset.post(post_id)
         if post is None:
             raise errors.not_found("post", post_id)
         await changeset.rewrite(post, change)
-        await changeset.finish(self._clock())
+        return await self._kept.finish(transaction, changeset, action, 1)
 
 
 def _span(text: str, request: NewHighlight) -> Span:

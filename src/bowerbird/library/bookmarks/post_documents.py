@@ -9,7 +9,6 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.bookmarks.searching.counted_words import CountedWords, stored_post
 from bowerbird.library.bookmarks.writing.bookmark_row import Row, searchable_texts, words_of
 from bowerbird.library.vectors.sweeps import StaleVectors, embedding_text, text_hash
-from bowerbird.model.events import changed_fields
 from bowerbird.model.posts.bookmarks import (
     Post,
     content_hash,
@@ -38,14 +37,14 @@ class PostDocuments:
         library: LockedLibrary,
         post_id: str,
         change: Callable[[Post], Post],
-    ) -> list[str]:
-        """The fields that have changed. The caller advances the library's version."""
+    ) -> tuple[Post, Post] | None:
+        """The post before and after; None if it stays. The caller advances the version."""
         found = await self._store.posts(transaction, library.account_id, library.place, [post_id])
         stored = found[post_id]
         before = _post_of(stored, post_id)
         after = change(before)
         if after == before:
-            return []
+            return None
         existing, data = stored.existing, post_json(after)
         has_same_words = searchable_texts(after) == searchable_texts(before)
         row = {
@@ -63,7 +62,7 @@ class PostDocuments:
         await self._mark_stale(transaction, library, existing.number, after)
         # Undoing an import must not take the owner's words away.
         await self._changes.forget(transaction, library.account_id, [existing.number])
-        return changed_fields(before, after)
+        return before, after
 
     async def index(
         self, transaction: Transaction, library: LockedLibrary, numbers: Sequence[int]

@@ -103,7 +103,8 @@ class Trash:
         taken = await self._batches.take(transaction, account, [post_id])
         if not taken:
             raise errors.not_found("deleted post", post_id)
-        moved = [Changed(post_id, PostField.TRASHED, was_set=True, kept=taken[post_id])]
+        kept = msgspec.json.encode(taken[post_id])
+        moved = [Changed(post_id, PostField.TRASHED, was_set=True, kept=kept)]
         change = await self._kept.keep(transaction, library, Done(BulkAction.RESTORE, moved))
         found = await self._bookmarks.by_post_id_within(transaction, account, post_id)
         assert found is not None

@@ -32,7 +32,10 @@ from bowerbird.model.bulk import (
     BulkAction,
     BulkRow,
     BulkState,
+    Changed,
     ChangedLabel,
+    PostField,
+    ValueKind,
 )
 from bowerbird.model.jobs import CHANGES, JobState
 from bowerbird.model.labels import Label, name_key
@@ -150,27 +153,49 @@ class BulkChanges:
                 transaction, account.account_id, label.name, into.name
             )
             kept = msgspec.structs.replace(kept, into_id=into.label_id, was_favourite=was_favourite)
-        kept = msgspec.structs.replace(
-            kept,
-            rules=await self._rules.label_deleted(transaction, account.account_id, label.name)
-            if into is None
-            else await self._rules.rename(transaction, account.account_id, label.name, into.name),
-        )
+        if into is None:
+            rules = await self._rules.label_deleted(transaction, account.account_id, label.name)
+        else:
+            rules = await self._rules.rename(transaction, account.account_id, label.name, into.name)
         action = BulkAction.DELETE_LABEL if into_id is None else BulkAction.MERGE_LABELS
         row = self._new(number, action, kept, label.bookmark_count)
-        await self._store.insert(transaction, account.account_id, row)
+        row = await self._keeping(transaction, account, row, rules, changeset.version)
         return await self._first_turn(transaction, account, row)
 
     async def rename(
-        self, transaction: Transaction, account: Account, label: Label, name: str
+        self,
+        transaction: Transaction,
+        account: Account,
+        label: Label,
+        name: str,
+        *,
+        changed: Sequence[Changed] = (),
+        version: int = 0,
     ) -> BulkRow:
-        """Renames a label at once, and on its posts in turns. No label may be being renamed."""
+        """Renames a label at once, and on its posts in turns. No label may be being renamed.
+
+        `changed`: what else the request has changed, for the same undo.
+        """
         number = await self._store.next_number(transaction, account.account_id)
         kept = await self._kept(transaction, account, label)
         kept = msgspec.structs.replace(kept, new_name=name)
         row = self._new(number, BulkAction.RENAME_LABEL, kept, label.bookmark_count)
-        await self._store.insert(transaction, account.account_id, row)
+        row = await self._keeping(transaction, account, row, changed, version)
         return await self._first_turn(transaction, account, row)
+
+    async def _keeping(
+        self,
+        transaction: Transaction,
+        account: Account,
+        row: BulkRow,
+        changed: Sequence[Changed],
+        version: int,
+    ) -> BulkRow:
+        """Stores a new change with the values that it has replaced."""
+        row = msgspec.structs.replace(row, kept=len(changed))
+        await self._store.insert(transaction, account.account_id, row)
+        await self._store.record(transaction, account.account_id, row.number, changed, version)
+        return row
 
     async def undo(self, transaction: Transaction, account: Account, change_id: str) -> BulkRow:
         """Starts the undo of a change and takes its first turn. A job does what is left.
@@ -194,17 +219,12 @@ class BulkChanges:
     async def _unfollow(
         self, transaction: Transaction, account_id: int, label: ChangedLabel
     ) -> None:
-        """Gives rules their label again, and makes it the favourite if no other was chosen."""
-        if label.into_id is None:
-            await self._rules.give_back(transaction, account_id, label.rules)
+        """Makes a merged label the favourite again if no other was chosen."""
+        if label.into_id is None or not label.was_favourite:
             return
         into = await self._labels.by_id(transaction, account_id, label.into_id)
-        if into is None:
-            return
-        if label.was_favourite:
+        if into is not None:
             await self._accounts.follow_label(transaction, account_id, into.name, label.name)
-        names = (label.name, into.name)
-        await self._rules.give_back(transaction, account_id, label.rules, names)
 
     async def prepare_undo(self, account: Account, change_id: str) -> None:
         """Does what would delay others within the transaction of the undo."""
@@ -326,7 +346,10 @@ class BulkChanges:
             # An undo adds nothing, and must not lose what it is about to give back.
             await self._kept_changes.make_room(transaction, account.account_id)
         if row.action is BulkAction.RENAME_LABEL and not row.is_finished:
-            return await self._renaming.take(transaction, account, row)
+            row = await self._renaming.take(transaction, account, row)
+            if row.state is not BulkState.UNDONE:
+                return row
+            return await self._undo.take(transaction, account, row)
         if row.state is BulkState.WORKING:
             return await self._turns.take(transaction, account, row)
         if row.state is BulkState.UNDOING:
@@ -408,11 +431,10 @@ class LabelRenaming:
         assert row.label is not None
         label, account_id, turned = row.label, account.account_id, None
         is_undo = row.state is BulkState.UNDOING
-        names = (label.name, label.new_name)
-        if label.is_begun or await self._begin(
-            transaction, account_id, label.label_id, *(reversed(names) if is_undo else names)
-        ):
-            done = Position(label.label_id, label.after if label.is_begun else 0)
+        if not label.is_begun:
+            label, row = await self._begin(transaction, account_id, label, row)
+        if label.is_begun:
+            done = Position(label.label_id, label.after)
             turned = await self._renames.turn(transaction, account_id, done)
         if turned is None or turned.is_last:
             # It is finished, or another write has renamed or deleted the label.
@@ -420,27 +442,44 @@ class LabelRenaming:
             row = ended(row, BulkState.UNDONE if is_undo else BulkState.DONE, self._clock())
             row = _counting(row, count, is_undo=is_undo)
         else:
-            label = msgspec.structs.replace(label, is_begun=True, after=turned.number)
+            label = msgspec.structs.replace(label, after=turned.number)
             count = (row.restored if is_undo else row.done) + turned.count
             row = _counting(msgspec.structs.replace(row, labels=[label]), count, is_undo=is_undo)
         await self._store.update(transaction, account_id, row)
         return row
 
     async def _begin(
-        self, transaction: Transaction, account_id: int, label_id: int, before: str, after: str
-    ) -> bool:
-        """Gives the label its new name. False if it was renamed since, or the name is taken."""
+        self, transaction: Transaction, account_id: int, asked: ChangedLabel, row: BulkRow
+    ) -> tuple[ChangedLabel, BulkRow]:
+        """Gives the label its other name, unless it was renamed since, or the name is taken."""
+        is_undo = row.state is BulkState.UNDOING
+        names = (asked.name, asked.new_name)
+        before, after = reversed(names) if is_undo else names
         library = await lock_library(self._libraries, transaction, account_id)
-        label = await self._labels.by_id(transaction, account_id, label_id)
+        label = await self._labels.by_id(transaction, account_id, asked.label_id)
         key = name_key(after)
         other = (await self._labels.named(transaction, account_id, [key])).get(key)
         if label is None or label.name != before or other not in (None, label):
-            return False
+            if is_undo:
+                await self._leave_rules(transaction, account_id, row)
+            return asked, row
         renamed = msgspec.structs.replace(label, name=after, name_key=key, former_name=label.name)
         await self._labels.update(transaction, library, renamed, self._clock())
         await self._accounts.follow_label(transaction, account_id, before, after)
-        await self._rules.rename(transaction, account_id, before, after)
-        return True
+        rules = await self._rules.rename(transaction, account_id, before, after)
+        if not is_undo:
+            await self._store.record(
+                transaction, account_id, row.number, rules, library.version + 1
+            )
+            row = msgspec.structs.replace(row, kept=row.kept + len(rules))
+        return msgspec.structs.replace(asked, is_begun=True, after=0), row
+
+    async def _leave_rules(self, transaction: Transaction, account_id: int, row: BulkRow) -> None:
+        """The label keeps its name, and so do the rules."""
+        found = await self._store.first_posts(transaction, account_id, row.number, row.kept)
+        keys = [one.change.post_id for one in found]
+        rules = [(key, PostField.VALUE) for key in keys if key.startswith(ValueKind.RULE)]
+        await self._store.take_over(transaction, account_id, rules)
 
 
 def _counting(row: BulkRow, count: int, *, is_undo: bool) -> BulkRow:

@@ -1,5 +1,6 @@
 """The changes of the last hour, in words and with those who made them."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -9,10 +10,10 @@ from bowerbird.library.bookmarks import cursors
 from bowerbird.library.bulk import words
 from bowerbird.library.bulk.changes import BulkChanges
 from bowerbird.model.accounts import Account
-from bowerbird.model.bulk import FAILED, BulkRow, BulkState, Maker
+from bowerbird.model.bulk import FAILED, BulkAction, BulkRow, BulkState, Maker
 from bowerbird.model.instants import with_offset
 from bowerbird.requests.bookmarks import ChangesQuery
-from bowerbird.requests.limits import PAGE_DEFAULT
+from bowerbird.requests.limits import KEPT_CHANGES_MAX, PAGE_DEFAULT
 from bowerbird.storage.accounts.credentials import KeyStore
 from bowerbird.storage.changes.bulk import BulkStore
 from bowerbird.storage.database import Database
@@ -35,11 +36,12 @@ class RecentChange(Struct, frozen=True, kw_only=True):
     state: str
     """working, done, undoing, undone or failed."""
     count: int
-    """Number of bookmarks that matched when the change started."""
+    """Number of bookmarks that matched when the change started; 1 for a label or Smart View."""
     changed: int
     """Number of bookmarks that were changed."""
     restored: int
-    """Number of bookmarks that the undo gave something back."""
+    """Number of bookmarks that the undo gave something back; 1 for a label or Smart View, or 0 if it
+    was changed since."""
     made_by: str
     """Who made it: key, agent (by a tool), page (on the website), rule, or server (a command on
     it)."""
@@ -87,6 +89,17 @@ class RecentChanges:
             limit=limit,
             total_count=await self._store.count_recent(account.account_id, now),
         )
+
+    async def of_action(self, account: Account, action: BulkAction) -> Sequence[BulkRow]:
+        """Those of one kind that can be undone, latest first."""
+        found = await self._store.recent(
+            account.account_id,
+            now=self._clock(),
+            before=_LAST,
+            limit=KEPT_CHANGES_MAX,
+            action=action,
+        )
+        return [row for row in found if row.state is BulkState.DONE]
 
     async def _shown(self, account: Account, row: BulkRow, names: dict[str, str]) -> RecentChange:
         maker, _, name = row.made_by.partition(":")

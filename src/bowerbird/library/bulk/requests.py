@@ -39,13 +39,14 @@ class BulkChange(Struct, frozen=True, kw_only=True):
     """dry_run, working, done, undoing, undone or failed. The rest of a failed change is not made;
     it can be undone."""
     count: int
-    """Number of bookmarks that matched when the change started."""
+    """Number of bookmarks that matched when the change started; 1 for a label or Smart View."""
     done: int
     """Number of these that were handled so far."""
     changed: int
     """Number of bookmarks that were changed so far; others were so already."""
     restored: int
-    """Number of bookmarks that the undo gave something back."""
+    """Number of bookmarks that the undo gave something back; 1 for a label or Smart View, or 0 if it
+    was changed since."""
     error: str | None
     """Why a change has failed, or null."""
     created_at: str | None

@@ -7,25 +7,35 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import msgspec
-from msgspec import Raw
+from msgspec import Struct
 
 from bowerbird.clock import Clock
 from bowerbird.library.access.activity import Activity
 from bowerbird.model.accounts import ActivityKind
-from bowerbird.model.bulk import ChangedRule
+from bowerbird.model.bulk import Changed, ValueKind, replaced, value_key
 from bowerbird.model.labels import Query, name_key
 from bowerbird.model.rules import Action, Body, Do, Rule
 from bowerbird.model.words import Field
 from bowerbird.search.queries import query_language
 from bowerbird.search.queries.query_pieces import Kind, Piece, pieces
+from bowerbird.storage.changes.bulk import BulkStore
 from bowerbird.storage.changes.events import EventStore
 from bowerbird.storage.changes.rules import RuleStore
 from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.libraries import LibraryStore
 
 _OFF: Final = "Switched off:"
-# Each turn of a change writes its record again. Rules beyond stay as the change made them.
-KEPT_BYTES: Final = 64 << 10
-_body: Final = msgspec.json.Decoder(Body).decode
+
+
+class _Before(Struct, frozen=True):
+    """What a change of a label can change about a rule."""
+
+    body: Body
+    is_on: bool
+    notice: str
+
+
+_before: Final = msgspec.json.Decoder(_Before).decode
 
 
 class RuleReferences:
@@ -33,10 +43,12 @@ class RuleReferences:
         self._store = RuleStore(database)
         self._events = EventStore(database)
         self._activity = Activity(database, clock)
+        self._bulk = BulkStore(database)
+        self._libraries = LibraryStore(database)
 
     async def rename(
         self, transaction: Transaction, account_id: int, before: str, after: str
-    ) -> list[ChangedRule]:
+    ) -> list[Changed]:
         """Gives a label its other name in rules. Returns these as they were."""
         rules = await self._store.all(transaction, account_id)
         changed = [settled for rule in rules if (settled := _settled(rule, before, after)) != rule]
@@ -44,7 +56,7 @@ class RuleReferences:
 
     async def label_deleted(
         self, transaction: Transaction, account_id: int, name: str
-    ) -> list[ChangedRule]:
+    ) -> list[Changed]:
         """Switches off the rules that need a label. Returns these as they were."""
         notice = f"{_OFF} the label “{name}” was deleted."
         return await self._switch_off(
@@ -55,35 +67,33 @@ class RuleReferences:
         self, transaction: Transaction, account_id: int, webhook_id: str
     ) -> None:
         notice = f"{_OFF} the webhook that it sends posts to was deleted."
-        await self._switch_off(
+        changed = await self._switch_off(
             transaction, account_id, lambda rule: webhook_id in rule.webhook_ids, notice
         )
+        await self._bulk.take_over(
+            transaction, account_id, [(one.post_id, one.field) for one in changed]
+        )
 
-    async def give_back(
-        self,
-        transaction: Transaction,
-        account_id: int,
-        kept: Sequence[ChangedRule],
-        names: tuple[str, str] | None = None,
-    ) -> None:
-        """Makes rules what they were before a change, unless somebody has changed them since.
-
-        `names`: of the label that was merged, and of the one that it was merged into.
-        """
-        rules = await self._store.all(transaction, account_id)
-        stored = {rule.rule_id: rule for rule in rules}
-        events = await self._events.kept(transaction, account_id)
-        assert events is not None
+    async def put_back(
+        self, transaction: Transaction, account_id: int, kept: Mapping[str, bytes]
+    ) -> list[str]:
+        """Makes rules what they were before a change, by their keys. Returns those that exist."""
+        if not kept:
+            return []
+        rules = {key_of(one): one for one in await self._store.all(transaction, account_id)}
+        last = await self._last_event(transaction, account_id)
         changed = []
-        for one in kept:
-            rule, body = stored.get(one.rule_id), _body(one.body)
-            made = body if names is None else _renamed(body, *names)
-            if rule is None or rule.body != made:
-                continue
-            if one.notice and not rule.is_on and rule.notice == one.notice:
-                rule = msgspec.structs.replace(rule, is_on=True, notice="", since=events.last)
-            changed.append(msgspec.structs.replace(rule, body=body))
-        await self._put(transaction, account_id, rules, changed)
+        for key in kept.keys() & rules.keys():
+            rule, before = rules[key], _before(kept[key])
+            # Whatever happened while it was off is none of its business.
+            since = last if before.is_on and not rule.is_on else rule.since
+            changed.append(
+                msgspec.structs.replace(
+                    rule, body=before.body, is_on=before.is_on, notice=before.notice, since=since
+                )
+            )
+        await self._put(transaction, account_id, list(rules.values()), changed)
+        return [key_of(rule) for rule in changed]
 
     async def _switch_off(
         self,
@@ -91,7 +101,7 @@ class RuleReferences:
         account_id: int,
         is_meant: Callable[[Rule], bool],
         notice: str,
-    ) -> list[ChangedRule]:
+    ) -> list[Changed]:
         rules = await self._store.all(transaction, account_id)
         changed = [
             msgspec.structs.replace(rule, is_on=False, notice=notice)
@@ -106,8 +116,8 @@ class RuleReferences:
         account_id: int,
         rules: Sequence[Rule],
         changed: Sequence[Rule],
-    ) -> list[ChangedRule]:
-        """Stores changed rules, and returns them as they were.
+    ) -> list[Changed]:
+        """Stores changed rules, and returns what they were.
 
         A worker that runs them begins again with these.
         """
@@ -120,31 +130,30 @@ class RuleReferences:
                 entry = self._activity.entry(ActivityKind.RULE_SWITCHED_OFF, rule.name)
                 await self._activity.add(transaction, account_id, entry)
         state = await self._store.state(transaction, account_id)
-        kept = await self._events.kept(transaction, account_id)
         assert state is not None
-        assert kept is not None
         after = before | {rule.rule_id: rule for rule in changed}
         state = msgspec.structs.replace(
             state,
             is_active=any(rule.is_on for rule in after.values()),
             version=state.version + 1,
-            seen=state.seen if state.is_active else kept.last,
+            seen=state.seen if state.is_active else await self._last_event(transaction, account_id),
         )
         await self._store.put_state(transaction, account_id, state)
-        return _kept(before, changed)
+        # Another change of these rules has a later version, also if it is made in turns.
+        await self._libraries.touch(transaction, account_id)
+        return [
+            replaced(key_of(rule), _Before(rule.body, rule.is_on, rule.notice))
+            for rule in (before[one.rule_id] for one in changed)
+        ]
+
+    async def _last_event(self, transaction: Transaction, account_id: int) -> int:
+        kept = await self._events.kept(transaction, account_id)
+        assert kept is not None
+        return kept.last
 
 
-def _kept(before: Mapping[str, Rule], changed: Sequence[Rule]) -> list[ChangedRule]:
-    """Changed rules as they were, as many as there is room for in the record of a change."""
-    found, left = [], KEPT_BYTES
-    for after in changed:
-        rule = before[after.rule_id]
-        body = Raw(msgspec.json.encode(rule.body))
-        left -= len(bytes(body))
-        if left >= 0:
-            is_off = rule.is_on and not after.is_on
-            found.append(ChangedRule(rule.rule_id, body, after.notice if is_off else ""))
-    return found
+def key_of(rule: Rule) -> str:
+    return value_key(ValueKind.RULE, rule.rule_id)
 
 
 def _renamed(body: Body, before: str, after: str) -> Body:

@@ -35,7 +35,7 @@ from bowerbird.storage.database import Database, Transaction
 TRASHED_PER_TURN: Final = 50
 TRASHED_BYTES_PER_TURN: Final = 256 << 10
 # Their turns also need the words of their posts.
-MOVES: Final = (BulkAction.TRASH, BulkAction.RESTORE)
+MOVES: Final = (BulkAction.TRASH, BulkAction.RESTORE, BulkAction.SAVE)
 _FLAGS: Final[dict[BulkAction, dict[str, bool | None]]] = {
     action: {"is_read": is_read, "is_archived": is_archived}
     for (is_read, is_archived), action in FLAG_ACTIONS.items()
@@ -138,7 +138,7 @@ class BulkTurns:
         if row.action is BulkAction.RESTORE:
             taken = await self._batches.take(transaction, account, post_ids)
             return [
-                Changed(one, PostField.TRASHED, was_set=True, kept=kept)
+                Changed(one, PostField.TRASHED, was_set=True, kept=msgspec.json.encode(kept))
                 for one, kept in taken.items()
             ]
         await changeset.load(post_ids)
@@ -260,7 +260,7 @@ class BulkAhead:
         if row.action not in MOVES:
             return
         ids = await self._changed(account, row)
-        undoing = BulkAction.TRASH if row.action is BulkAction.RESTORE else BulkAction.RESTORE
+        undoing = BulkAction.RESTORE if row.action is BulkAction.TRASH else BulkAction.TRASH
         await self._read(account, undoing, ids)
 
     async def _changed(self, account: Account, row: BulkRow) -> list[str]:

@@ -11,12 +11,14 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import UNSET, Raw, Struct, UnsetType
 
 from bowerbird.clock import Clock
+from bowerbird.library.bookmarks.writing.annotations import with_value
 from bowerbird.library.bookmarks.writing.changeset import Changeset, Changesets
 from bowerbird.library.bookmarks.writing.kept_changes import ended
 from bowerbird.library.bookmarks.writing.trash_batch import KEPT, TrashBatches
+from bowerbird.library.bulk.former_values import FormerValues
 from bowerbird.library.bulk.turn import fitting, per_turn
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
@@ -26,12 +28,16 @@ from bowerbird.model.bulk import (
     BulkRow,
     BulkState,
     Changed,
+    KeptTrash,
     PostField,
     Recorded,
+    ValueKind,
     is_label,
+    owner_of,
 )
 from bowerbird.model.labels import Label, name_key
 from bowerbird.model.posts.bookmarks import tags_json
+from bowerbird.model.posts.highlights import HighlightedPassage
 from bowerbird.storage.bookmarks.trash import TrashStore
 from bowerbird.storage.changes.bulk import BulkStore
 from bowerbird.storage.database import Database, Transaction
@@ -41,15 +47,28 @@ _TAGS: Final = "tags"
 _encode: Final = msgspec.json.Encoder().encode
 _members: Final = msgspec.json.Decoder(dict[str, Raw]).decode
 _names: Final = msgspec.json.Decoder(list[str] | None).decode
+_trashed: Final = msgspec.json.Decoder(KeptTrash).decode
 
 
 class GivenBack(Struct, frozen=True):
-    """A flag or label of a post as it was before the change."""
+    """A flag, a label, the note or a highlight of a post as it was before the change."""
 
-    field: int
-    is_set: bool
+    change: Changed
     # The present name of the label first, then others that the trash may have.
     names: Sequence[str] = ()
+
+    @property
+    def field(self) -> int:
+        return self.change.field
+
+    @property
+    def is_set(self) -> bool:
+        return self.change.was_set
+
+
+class _Annotated(Struct):
+    note: str | UnsetType | None = UNSET
+    highlights: list[HighlightedPassage] | UnsetType | None = UNSET
 
 
 class TrashedPosts:
@@ -82,11 +101,20 @@ def edited(bookmark: bytes, fields: Sequence[GivenBack]) -> bytes | None:
     before = _members(json_depth.cut(bookmark))
     after = dict(before)
     for one in fields:
-        if one.field in _FLAGS:
+        if one.field == PostField.VALUE:
+            own = msgspec.json.decode(_encode(after), type=_Annotated)
+            values = with_value(own.note, own.highlights, one.change)
+            for name, value in zip(_Annotated.__struct_fields__, values, strict=True):
+                after.pop(name, None)
+                if value:
+                    after[name] = Raw(_encode(value))
+        elif one.field in _FLAGS:
             after[_FLAGS[one.field]] = Raw(_encode(one.is_set))
         else:
             after[_TAGS] = Raw(_labelled(after.get(_TAGS, Raw(b"null")), one))
-    has_changed = any(bytes(after[name]) != bytes(before.get(name, b"")) for name in after)
+    has_changed = any(
+        bytes(after.get(name, b"")) != bytes(before.get(name, b"")) for name in before | after
+    )
     return _encode(after) if has_changed else None
 
 
@@ -110,6 +138,7 @@ class BulkUndo:
         self._trash = TrashStore(database)
         self._batches = TrashBatches(database, clock)
         self._trashed = TrashedPosts(database, clock)
+        self._values = FormerValues(database, clock)
         self._clock = clock
 
     async def take(self, transaction: Transaction, account: Account, row: BulkRow) -> BulkRow:
@@ -130,11 +159,16 @@ class BulkUndo:
             restored = await self._restore(transaction, account, changeset, row, own)
             last = recorded[-1].change.post_id
             await self._store.delete_posts(transaction, account_id, row.number, last)
+        if row.action is BulkAction.RENAME_LABEL:
+            # Its posts are counted where they get the name.
+            restored = 0
         after = msgspec.structs.replace(
             row, restored=row.restored + restored, kept=max(row.kept - len(recorded), 0)
         )
         if is_last:
-            await self._remove_new_labels(changeset, row)
+            removed = await self._remove_new_labels(changeset, row)
+            if row.action is BulkAction.CREATE_LABEL:
+                after = msgspec.structs.replace(after, restored=removed)
             after = msgspec.structs.replace(ended(after, BulkState.UNDONE, self._clock()), kept=0)
         await changeset.finish(self._clock())
         await self._store.update(transaction, account_id, after)
@@ -193,14 +227,18 @@ class BulkUndo:
             restored = await self._unlabel(transaction, account, row, labelled) if labelled else 0
             moved = [one.post_id for one in own if not is_label(one.field)]
             return restored + len(await self._batches.take(transaction, account, moved))
+        values = [one for one in own if one.field == PostField.VALUE]
+        changed = await self._values.put_back(transaction, changeset, values)
         await changeset.load(one.post_id for one in own)
-        if row.action is BulkAction.RESTORE:
-            kept = {one.post_id: one.kept for one in own if one.kept is not None}
-            posts = [post for one in kept if (post := changeset.post(one)) is not None]
-            await self._batches.put(transaction, account, changeset, posts, kept=kept)
-            return len(posts)
-        restored = len({one.post_id for one in own if _give_back(changeset, row, one)})
+        changed += [one.post_id for one in own if _give_back(changeset, row, one)]
         absent = _absent(changeset, row, own)
+        # Posts that the change has created or brought back go to the trash.
+        kept = {one.post_id: one.kept for one in own if one.field == PostField.TRASHED}
+        posts = [post for one in kept if (post := changeset.post(one)) is not None]
+        as_before = {one: _trashed(data) for one, data in kept.items() if data is not None}
+        await self._batches.put(transaction, account, changeset, posts, kept=as_before)
+        changed += [post.post_id for post in posts]
+        restored = len({owner_of(one) for one in changed if not one.startswith(ValueKind.RULE)})
         return restored + await self._trashed.give_back(transaction, account.account_id, absent)
 
     async def _with_label(self, changeset: Changeset, row: BulkRow) -> BulkRow:
@@ -216,13 +254,19 @@ class BulkUndo:
         now_id = None if other is None else other.label_id
         return msgspec.structs.replace(row, labels=[msgspec.structs.replace(lost, now_id=now_id)])
 
-    async def _remove_new_labels(self, changeset: Changeset, row: BulkRow) -> None:
-        """Deletes the labels that the change created, if nobody has used or changed them since."""
+    async def _remove_new_labels(self, changeset: Changeset, row: BulkRow) -> int:
+        """Deletes the labels that the change created, if nobody has used or changed them since.
+
+        Returns how many.
+        """
+        removed = 0
         for new in row.labels:
             label = changeset.label_of_id(str(new.label_id)) if new.is_new else None
             if label is None or label.color or (label.name, label.metadata) != (new.name, "{}"):
                 continue
             await changeset.delete_unused_label(label)
+            removed += changeset.label_of_id(str(new.label_id)) is None
+        return removed
 
     async def _unlabel(
         self, transaction: Transaction, account: Account, row: BulkRow, own: Sequence[Changed]
@@ -253,7 +297,7 @@ def _label_ids(row: BulkRow, found: Sequence[Recorded]) -> list[str]:
 
 def _give_back(changeset: Changeset, row: BulkRow, one: Changed) -> bool:
     post = changeset.post(one.post_id)
-    if post is None or one.field == PostField.TRASHED:
+    if post is None or one.field in (PostField.TRASHED, PostField.VALUE):
         return False
     if one.field == PostField.READ:
         return changeset.set_flags(post, is_read=one.was_set, is_archived=None)
@@ -271,7 +315,9 @@ def _absent(
     """What the posts get back that are not in the library."""
     found: dict[str, list[GivenBack]] = {}
     for one in own:
-        if changeset.post(one.post_id) is not None:
+        post_id = owner_of(one.post_id)
+        is_elsewhere = post_id.isdigit() and changeset.post(post_id) is None
+        if not is_elsewhere or one.field == PostField.TRASHED:
             continue
         names: list[str] = []
         if is_label(one.field):
@@ -282,7 +328,7 @@ def _absent(
             names += [] if label is None else [label.name]
             # The label may have been renamed while the post was in the trash.
             names += [each.name for each in row.labels if each.label_id == one.field]
-        found.setdefault(one.post_id, []).append(GivenBack(one.field, one.was_set, names))
+        found.setdefault(post_id, []).append(GivenBack(one, names))
     return found
 
 

@@ -1,8 +1,14 @@
-"""Changes of posts in words."""
+"""Changes in words."""
 
 from typing import Final
 
-from bowerbird.model.bulk import WHOLE_LABEL_ACTIONS, BulkAction, BulkRow, BulkState
+from bowerbird.model.bulk import (
+    VALUE_ACTIONS,
+    WHOLE_LABEL_ACTIONS,
+    BulkAction,
+    BulkRow,
+    BulkState,
+)
 
 _DONE: Final = {
     BulkAction.READ: "Marked {posts} read.",
@@ -15,12 +21,22 @@ _DONE: Final = {
     BulkAction.READ_AND_UNARCHIVE: "Marked {posts} read, and not archived.",
     BulkAction.UNREAD_AND_ARCHIVE: "Marked {posts} unread and archived.",
     BulkAction.UNREAD_AND_UNARCHIVE: "Marked {posts} unread, and not archived.",
-    BulkAction.ADD_LABEL: "Added the label “{label}” to {posts}.",
-    BulkAction.REMOVE_LABEL: "Removed the label “{label}” from {posts}.",
+    BulkAction.ADD_LABEL: "Added the label “{name}” to {posts}.",
+    BulkAction.REMOVE_LABEL: "Removed the label “{name}” from {posts}.",
     BulkAction.LABEL_BATCH: "Changed the labels of {posts}.",
-    BulkAction.DELETE_LABEL: "Deleted the label “{label}”, which {posts} had.",
-    BulkAction.MERGE_LABELS: "Merged the label “{label}”, which {posts} had.",
-    BulkAction.RENAME_LABEL: "Renamed the label “{label}”, which {posts} had.",
+    BulkAction.DELETE_LABEL: "Deleted the label “{name}”, which {posts} had.",
+    BulkAction.MERGE_LABELS: "Merged the label “{name}”, which {posts} had.",
+    BulkAction.RENAME_LABEL: "Renamed the label “{name}”, which {posts} had.",
+    BulkAction.UPDATE_NOTE: "Changed the note of {posts}.",
+    BulkAction.ADD_HIGHLIGHT: "Marked a passage of {posts}.",
+    BulkAction.UPDATE_HIGHLIGHT: "Changed the comment on a passage of {posts}.",
+    BulkAction.DELETE_HIGHLIGHT: "Removed a highlight from {posts}.",
+    BulkAction.CREATE_LABEL: "Created the label “{name}”.",
+    BulkAction.UPDATE_LABEL: "Changed the colour or metadata of the label “{name}”.",
+    BulkAction.CREATE_VIEW: "Created the Smart View “{name}”.",
+    BulkAction.UPDATE_VIEW: "Changed the Smart View “{name}”.",
+    BulkAction.DELETE_VIEW: "Deleted the Smart View “{name}”. Its posts stay.",
+    BulkAction.SAVE: "Saved {posts}.",
 }
 _WORKING: Final = {
     BulkAction.READ: "Marking posts read",
@@ -64,7 +80,7 @@ def _done(row: BulkRow) -> str:
     # Not `format`: the name of a label may contain braces.
     # A post that gets the labels of its duplicates is changed, but was not one of the posts.
     text = _DONE[row.action].replace("{posts}", _posts(min(row.changed, row.matched)))
-    return text.replace("{label}", _isolated(row.label_name or ""))
+    return text.replace("{name}", _isolated(row.name))
 
 
 def of_undo(row: BulkRow) -> str:
@@ -72,8 +88,10 @@ def of_undo(row: BulkRow) -> str:
     if row.state is BulkState.UNDOING:
         return "The change is being undone."
     if row.action in WHOLE_LABEL_ACTIONS:
-        name = _isolated(row.label_name or "")
-        return f"Undone: {_posts(row.restored)} got the label “{name}” back."
+        return f"Undone: {_posts(row.restored)} got the label “{_isolated(row.name)}” back."
+    if row.action in VALUE_ACTIONS:
+        is_back = row.restored > 0
+        return "Undone." if is_back else "Nothing was undone: it has been changed since."
     return f"Undone: {_posts(row.restored)} changed back."
 
 

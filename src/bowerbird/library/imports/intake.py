@@ -20,6 +20,7 @@ from bowerbird.clock import Clock
 from bowerbird.errors import TooManyWaiting
 from bowerbird.library.access import turns
 from bowerbird.library.bookmarks.writing.change_log import ChangedBy
+from bowerbird.library.bookmarks.writing.kept_changes import Done, KeptChanges
 from bowerbird.library.bookmarks.writing.trash_batch import KEPT
 from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.library.imports import runs
@@ -27,6 +28,7 @@ from bowerbird.library.imports.planning import Known, Plan, Planned, comes_back,
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account, RemovedPostsChoice
 from bowerbird.model.arrival.imports import Completeness, LeftOutLabels, RunCounts, RunRow
+from bowerbird.model.bulk import BulkAction, BulkRow, ChangedLabel
 from bowerbird.requests import limits
 from bowerbird.sources import own_json
 from bowerbird.sources.found import Found, FoundPost, LeftOut, Notice
@@ -117,6 +119,8 @@ class IntakeOutcome(Struct, frozen=True):
     results: list[tuple[str, ItemResult]] = []
     labels_left_out: tuple[LeftOutLabels, ...] = ()
     new_labels: tuple[str, ...] = ()
+    # Of posts that a person saves: the change, for its undo.
+    change: BulkRow | None = None
 
     @property
     def counts(self) -> RunCounts:
@@ -133,6 +137,7 @@ class IntakeOutcome(Struct, frozen=True):
             self.results + other.results,
             self.labels_left_out + other.labels_left_out,
             self.new_labels + other.new_labels,
+            other.change or self.change,
         )
 
 
@@ -162,6 +167,7 @@ class Intake:
         self._clock = clock
         self._finds_words = finds_words
         self._upsert = Upsert(database, clock)
+        self._kept = KeptChanges(database, clock)
         self._posts = UpsertStore(database)
         self._deletions = DeletionStore(database)
         self._sources = SourcePostStore(database)
@@ -188,16 +194,21 @@ class Intake:
             outcome += await self.write(account, prepared)
         return outcome
 
-    async def write(self, account: Account, prepared: PreparedIntake) -> IntakeOutcome:
-        """Writes prepared posts in one transaction. If too many changes wait, it writes nothing."""
+    async def write(
+        self, account: Account, prepared: PreparedIntake, onto: BulkRow | None = None
+    ) -> IntakeOutcome:
+        """Writes prepared posts in one transaction. If too many changes wait, it writes nothing.
+
+        `onto`: the change of the posts that the same request has saved before.
+        """
         if not prepared.has_work:
             return unwritten(prepared)
 
         async def work(transaction: Transaction) -> IntakeOutcome:
             if len(prepared.plan.writes) < _MERGED_FROM:
-                return await self.take_within(transaction, account, prepared)
+                return await self.take_within(transaction, account, prepared, onto)
             async with self._upsert.merging.bounded(transaction, AFTER_IMPORTING):
-                return await self.take_within(transaction, account, prepared)
+                return await self.take_within(transaction, account, prepared, onto)
 
         outcome = await turns.run(self._database, work, account.account_id)
         if prepared.run_id is not None and prepared.plan.writes:
@@ -306,7 +317,11 @@ class Intake:
         ]
 
     async def take_within(
-        self, transaction: Transaction, account: Account, prepared: PreparedIntake
+        self,
+        transaction: Transaction,
+        account: Account,
+        prepared: PreparedIntake,
+        onto: BulkRow | None = None,
     ) -> IntakeOutcome:
         """Writes prepared posts inside the caller's transaction."""
         account_id = account.account_id
@@ -334,8 +349,12 @@ class Intake:
         if known != prepared.known:
             # Somebody else changed these posts since they were compared.
             made = plan(prepared.found, known, self._clock(), is_saving=prepared.is_saving)
-        outcome = await self._put(transaction, opened, made, known, run, by=_changed_by(prepared))
+        outcome, done = await self._put(
+            transaction, opened, made, known, run, by=_changed_by(prepared)
+        )
         if prepared.is_saving:
+            change = await self._kept.keep(transaction, opened, done, onto)
+            outcome = msgspec.structs.replace(outcome, change=change)
             await self._upsert.log.forget(transaction, account_id, _numbers(made, known))
         if run is not None:
             placed = made.placed - run.placed_posts
@@ -355,9 +374,10 @@ class Intake:
         run: RunRow | None,
         *,
         by: ChangedBy,
-    ) -> IntakeOutcome:
+    ) -> tuple[IntakeOutcome, Done]:
+        """What was written. If it is of no run, also for its undo."""
         if not made.writes:
-            return outcome_of(made.items, frozenset(), ())
+            return outcome_of(made.items, frozenset(), ()), Done(BulkAction.SAVE, [])
         back = {one.post_id: known.deletions[one.post_id] for one in made.items if one.is_back}
         written = await self._upsert.put_into(
             transaction,
@@ -367,11 +387,16 @@ class Intake:
             run=run,
             deletions=back,
             by=by,
+            is_recorded=run is None and by is ChangedBy.OWNER,
         )
+        labels = [ChangedLabel(one.label_id, one.name, is_new=True) for one in written.created]
+        done = Done(BulkAction.SAVE, written.recorded, labels, len(made.items))
         minor = frozenset(write.incoming.post_id for write in made.writes if write.is_minor)
-        return outcome_of(
-            made.items, written.changed - minor, written.left_out, written.new, written.created
+        names = tuple(label.name for label in written.created)
+        outcome = outcome_of(
+            made.items, written.changed - minor, written.left_out, written.new, names
         )
+        return outcome, done
 
 
 def _numbers(made: Plan, known: Known) -> list[int]:

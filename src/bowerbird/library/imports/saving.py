@@ -26,6 +26,7 @@ from bowerbird.library.imports.intake import (
 from bowerbird.model import instants
 from bowerbird.model.accounts import Account
 from bowerbird.model.arrival.imports import Completeness
+from bowerbird.model.bulk import BulkRow
 from bowerbird.model.json_depth import cut
 from bowerbird.model.posts import networks
 from bowerbird.model.posts.filters import BookmarkFilter, Sort
@@ -173,6 +174,10 @@ class SaveResult(Struct, frozen=True):
     """Number of items that failed."""
 
 
+Saved = tuple[SaveResult, BulkRow | None]
+"""What was saved, and the change; None if nothing was created, restored or labelled."""
+
+
 class PreparedSave(Struct):
     """A request that is ready to be written: the work that needs no lock is done."""
 
@@ -210,22 +215,25 @@ class Saving:
 
     async def save(
         self, transaction: Transaction, account: Account, prepared: PreparedSave
-    ) -> SaveResult:
+    ) -> Saved:
         """Saves each item, or reports why it changed nothing.
 
         All parts but the last are written before, each in a transaction of its own. Saving again
         changes nothing, so a request that is interrupted can be repeated.
         """
         if not prepared.parts:
-            return _result(prepared, prepared.outcome)
+            return _result(prepared, prepared.outcome), None
         if prepared.written < len(prepared.parts) - 1:
             raise DoFirst(lambda: self._save_first_parts(account, prepared))
-        last = await self._intake.take_within(transaction, account, prepared.parts[-1])
-        return _result(prepared, prepared.outcome + last)
+        before = prepared.outcome
+        last = await self._intake.take_within(
+            transaction, account, prepared.parts[-1], before.change
+        )
+        return _result(prepared, before + last), last.change
 
     async def save_now(
         self, account: Account, items: Sequence[ItemToSave], labels: Sequence[str] = ()
-    ) -> SaveResult:
+    ) -> Saved:
         """Saves in transactions of its own."""
         prepared = await self.prepare(account, items, labels)
         return await turns.run(
@@ -236,7 +244,7 @@ class Saving:
 
     async def _save_first_parts(self, account: Account, prepared: PreparedSave) -> None:
         for part in prepared.parts[prepared.written : -1]:
-            prepared.outcome += await self._intake.write(account, part)
+            prepared.outcome += await self._intake.write(account, part, prepared.outcome.change)
             prepared.written += 1
 
 

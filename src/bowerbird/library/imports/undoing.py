@@ -22,6 +22,7 @@ from bowerbird.library.access import turns
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.turns import DoFirst, lock_library
 from bowerbird.library.bookmarks.searching.counted_words import CountedWords
+from bowerbird.library.bookmarks.writing.annotations import replaced_values
 from bowerbird.library.bookmarks.writing.bookmark_row import Row, row_of, searchable_texts, words_of
 from bowerbird.library.bookmarks.writing.changeset import Changesets
 from bowerbird.library.bookmarks.writing.trash_batch import DELETIONS_MAX
@@ -44,6 +45,7 @@ from bowerbird.model.arrival.imports import (
     counts_of,
     decompressed,
 )
+from bowerbird.model.bulk import PostField, ValueKind, value_key
 from bowerbird.model.events import EventType, Happening, changed_fields
 from bowerbird.model.labels import Label
 from bowerbird.model.posts.bookmarks import (
@@ -103,6 +105,8 @@ class Restoration:
         self.emptied: list[str] = []
         # The fields that are changed, by post.
         self.fields: dict[str, list[str]] = {}
+        # The notes and highlights that are.
+        self.values: list[tuple[str, int]] = []
         # The earlier post of each restored bookmark, by its number.
         self.arrivals: dict[int, Incoming] = {}
         self.attached: list[tuple[int, int]] = []
@@ -159,6 +163,9 @@ class Restoration:
         row["words"] = None if _same_texts(now, incoming) else words_of(incoming.record)
         self.rows.append(row)
         self.fields[current.post_id] = changed_fields(now, incoming.record)
+        if now is not None:
+            values = replaced_values(current.post_id, now, incoming.record)
+            self.values += [(one.post_id, one.field) for one in values]
         if state.completeness == Completeness.STUB < current.state.completeness:
             self.emptied.append(current.post_id)
         self.arrivals[number] = incoming
@@ -336,7 +343,10 @@ class Undoing:
         changed = fields_changed(work.rows, states, work.attached, work.detached)
         purged = [current[number].post_id for number in work.removed]
         await self._bulk.take_over(
-            transaction, opened.account_id, [(one, field) for one, field, _ in changed], purged
+            transaction,
+            opened.account_id,
+            [*((one, field) for one, field, _ in changed), *work.values],
+            purged,
         )
         if work.removed or work.rows:
             names = {one: label.name for one, label in labels.items()}
@@ -410,6 +420,7 @@ class DemoRemoval:
         self._labels = LabelStore(database)
         self._views = ViewStore(database)
         self._store = DemoStore(database)
+        self._bulk = BulkStore(database)
 
     async def remove(self, transaction: Transaction, account_id: int, run: RunRow | None) -> int:
         """Returns how many posts were removed. Labels and the view are known by their run."""
@@ -431,6 +442,8 @@ class DemoRemoval:
         for slug, view in (await self._views.all_within(transaction, account_id)).items():
             if first <= view.created_at <= last:
                 await self._views.delete(transaction, account_id, slug)
+                key = value_key(ValueKind.VIEW, slug)
+                await self._bulk.take_over(transaction, account_id, [(key, PostField.VALUE)])
                 happened.append(Happening(EventType.VIEW_DELETED, view=slug))
         library = await lock_library(self._libraries, transaction, account_id)
         unused = await self._store.unused_labels(transaction, account_id, (first, last))

@@ -11,7 +11,7 @@ from bowerbird.clock import Clock
 from bowerbird.errors import Advice, Code, OperationError, Refusal
 from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.writing.changeset import Changeset, Changesets, is_label_id
-from bowerbird.library.bookmarks.writing.kept_changes import KeptChanges
+from bowerbird.library.bookmarks.writing.kept_changes import Done, KeptChanges
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.bulk.changes import BulkChanges, NewChange, packed_parts
 from bowerbird.library.labels.label_list import LabelList, LabelResponse, to_response
@@ -25,7 +25,7 @@ from bowerbird.library.labels.operations import (
     total_size,
 )
 from bowerbird.model.accounts import Account
-from bowerbird.model.bulk import BulkAction, BulkRow
+from bowerbird.model.bulk import BulkAction, BulkRow, ChangedLabel
 from bowerbird.model.labels import Label, name_key
 from bowerbird.requests import limits
 from bowerbird.requests.labels import InvalidOperation, LabelChange, LabelOperation, LabelRequest
@@ -136,20 +136,21 @@ class Labels:
 
     async def create(
         self, transaction: Transaction, account: Account, name: str
-    ) -> tuple[LabelResponse, bool]:
-        """Creates a label without posts. False with the label if it existed before."""
+    ) -> tuple[LabelResponse, BulkRow | None]:
+        """Creates a label without posts. None with the label if it existed before."""
         plans.check_writes(account)
         library = await self._renames.lock(transaction, account.account_id)
         changeset = await self._changesets.open(
-            transaction, account.account_id, [name], library=library
+            transaction, account.account_id, [name], library=library, is_recorded=True
         )
         label = changeset.label(name)
         if label is not None:
             await self._bulk.keep_label(transaction, account.account_id, label.label_id)
-            return to_response(label), False
+            return to_response(label), None
         created = await changeset.create_label(name)
+        done = Done(BulkAction.CREATE_LABEL, [], changeset.changed_labels)
         await changeset.finish(self._clock())
-        return to_response(created), True
+        return to_response(created), await self._kept.keep(transaction, library, done)
 
     async def find(
         self, account: Account, label_id: str, reader: Reader | None = None
@@ -166,15 +167,12 @@ class Labels:
     async def update(
         self, transaction: Transaction, account: Account, label_id: str, change: LabelChange
     ) -> tuple[LabelResponse, BulkRow | None]:
-        """Renames a label, or changes its colour or metadata.
-
-        The change is that of its posts, if a job has to rename the label on some of them.
-        """
+        """Renames a label, or changes its colour or metadata. None if nothing has changed."""
         plans.check_writes(account)
         library = await self._renames.lock(transaction, account.account_id)
         names = [change.label_name] if change.label_name else []
         changeset = await self._changesets.open(
-            transaction, account.account_id, names, [label_id], library=library
+            transaction, account.account_id, names, [label_id], library=library, is_recorded=True
         )
         label = changeset.label_of_id(label_id)
         if label is None:
@@ -195,9 +193,16 @@ class Labels:
         if changed != label:
             await changeset.update_label(label, changed, self._clock())
             await changeset.finish(self._clock())
-        row = None
+        row: BulkRow | None
         if name != label.name:
-            row = await self.changes.rename(transaction, account, changed, name)
+            values = changeset.changed
+            row = await self.changes.rename(
+                transaction, account, changed, name, changed=values, version=changeset.version
+            )
+        else:
+            about = [ChangedLabel(label.label_id, label.name)]
+            done = Done(BulkAction.UPDATE_LABEL, changeset.changed, about)
+            row = await self._kept.keep(transaction, library, done)
         renamed = msgspec.structs.replace(changed, name=name, name_key=name_key(name))
         return to_response(renamed), row
 

@@ -15,6 +15,7 @@ from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.time_zones import TimeZones
 from bowerbird.library.access.turns import lock_library
 from bowerbird.model.accounts import Account, ActivityKind
+from bowerbird.model.bulk import PostField, ValueKind, value_key
 from bowerbird.model.instants import instant_of, local_day, with_offset
 from bowerbird.model.labels import Query
 from bowerbird.model.rules import Action, Body, Logged, Rule, RuleState, When
@@ -22,6 +23,7 @@ from bowerbird.requests import limits
 from bowerbird.requests.fields import InvalidField
 from bowerbird.requests.filters import sent
 from bowerbird.requests.rules import NewRule, RuleChange, check_sending, check_trigger
+from bowerbird.storage.changes.bulk import BulkStore
 from bowerbird.storage.changes.events import EventStore
 from bowerbird.storage.changes.rules import RuleStore
 from bowerbird.storage.changes.webhooks import WebhookStore
@@ -91,6 +93,7 @@ class Rules:
         self._database = database
         self._store = RuleStore(database)
         self._events = EventStore(database)
+        self._bulk = BulkStore(database)
         self._libraries = LibraryStore(database)
         self._webhooks = WebhookStore(database)
         self._zones = TimeZones(database)
@@ -180,6 +183,7 @@ class Rules:
         if is_switched_on or (rule.is_on and rule.body != before.body):
             # Whatever happened before is none of its business.
             rule = msgspec.structs.replace(rule, since=last, failures=0, notice="")
+        await self._take_over(transaction, account, rule)
         rules[rules.index(before)] = rule
         if request.position is not UNSET:
             rules.remove(rule)
@@ -204,7 +208,13 @@ class Rules:
         assert kept is not None
         rules = await self._store.all(transaction, account.account_id)
         await self._order(transaction, account, rules, kept.last)
+        await self._take_over(transaction, account, rule)
         await self._note(transaction, account, ActivityKind.RULE_SWITCHED_OFF, rule)
+
+    async def _take_over(self, transaction: Transaction, account: Account, rule: Rule) -> None:
+        """An undo of a label leaves the rule as it is from now on."""
+        key = value_key(ValueKind.RULE, rule.rule_id)
+        await self._bulk.take_over(transaction, account.account_id, [(key, PostField.VALUE)])
 
     async def _locked(self, transaction: Transaction, account: Account) -> tuple[list[Rule], int]:
         """The rules, and the number of the last event, which stays so until the end."""

@@ -11,13 +11,12 @@ from typing import Any, Final
 
 import msgspec
 
-from bowerbird.clock import MICROSECONDS, Clock, month_of
+from bowerbird.clock import Clock, month_of
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans, turns
 from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bookmarks.post_documents import PostDocuments
 from bowerbird.library.bookmarks.searching.counted_words import CountedWords, stored_words
-from bowerbird.library.bookmarks.writing.annotation_changes import KEPT_DAYS
 from bowerbird.library.bookmarks.writing.bookmark_row import language_of, media_of
 from bowerbird.library.upkeep.comparisons import Comparison, WordCountChecks
 from bowerbird.library.vectors.sweeps import StaleVectors, text_hash, text_of_rendering
@@ -36,7 +35,6 @@ from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LibraryStore, LockedLibrary
 from bowerbird.storage.words.word_counts import UncountedPost, WordCounts
 
-_KEPT: Final = KEPT_DAYS * 86_400 * MICROSECONDS
 _ACCOUNTS_PER_PAGE: Final = 500
 # A note may have 20,000 characters, so a transaction indexes only a few.
 _NOTES_PER_TRANSACTION: Final = 20
@@ -50,14 +48,10 @@ class AnnotationUpkeep:
         self._documents = PostDocuments(database)
         self._pause_s = pause_s
 
-    async def run(self, now: int) -> None:
+    async def run(self) -> None:
         while accounts := await self._store.accounts_to_index(_ACCOUNTS_PER_PAGE):
             for account_id in accounts:
                 await self._index(account_id)
-        before = now - _KEPT
-        while accounts := await self._store.accounts_with_expired(before, _ACCOUNTS_PER_PAGE):
-            for account_id in accounts:
-                await self._forget(account_id, before)
 
     async def _index(self, account_id: int) -> None:
         async def some(transaction: Transaction) -> bool:
@@ -82,13 +76,6 @@ class AnnotationUpkeep:
         while has_more:
             has_more = await self._database.write(some)
             await asyncio.sleep(self._pause_s)
-
-    async def _forget(self, account_id: int, before: int) -> None:
-        async def work(transaction: Transaction) -> None:
-            await self._store.delete_expired(transaction, account_id, before)
-
-        await self._database.write(work)
-        await asyncio.sleep(self._pause_s)
 
 
 _POSTS_PER_TURN: Final = 100

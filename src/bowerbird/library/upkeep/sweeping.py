@@ -1,6 +1,6 @@
 """Removes expired records of every kind.
 
-These are stored responses of writes, deleted bookmarks and views, logs of imports, changes of many
+These are stored responses of writes, deleted bookmarks, logs of imports, changes of many
 posts, sessions, links and the activity log. It also finishes the renames of labels that a killed
 process has left half done, ends imports whose process or device has gone, and indexes notes of
 earlier releases.
@@ -23,13 +23,10 @@ from bowerbird.library.bookmarks.writing import change_log
 from bowerbird.library.bookmarks.writing.trash_batch import KEPT_DAYS, Purging
 from bowerbird.library.upkeep.corrections import AnnotationUpkeep
 from bowerbird.requests.limits import (
-    DELETED_VIEW_S,
-    DELETED_VIEWS_MAX,
     EVENT_DAYS,
     EVENTS_MAX,
 )
 from bowerbird.storage.activity import ActivityStore
-from bowerbird.storage.bookmarks.views import ViewStore
 from bowerbird.storage.changes.bulk import BulkStore
 from bowerbird.storage.changes.events import EventStore
 from bowerbird.storage.database import Database, Transaction
@@ -81,7 +78,6 @@ class Sweeping:
         self._activity = ActivityStore(database)
         self._links = OneTimeLinkStore(database)
         self._attempts = SpentAttemptStore(database)
-        self._views = ViewStore(database)
         self._annotations = AnnotationUpkeep(database, pause_s)
         self._bulk = BulkStore(database)
         self._clock = clock
@@ -91,7 +87,7 @@ class Sweeping:
     async def sweep(self) -> int:
         """Handles every account once; returns the number of removed rows."""
         now = self._clock()
-        await self._annotations.run(now)
+        await self._annotations.run()
         expiry = _expiry(now)
         removed, after = await self._sweep_proofs(now), 0
         while page := await self._store.next_accounts(after, _ACCOUNTS_PER_PAGE, expiry):
@@ -142,9 +138,6 @@ class Sweeping:
         account_id, most = due.account_id, _REMOVED_PER_TRANSACTION
         if due.has_old_sessions:
             yield lambda t: self._sessions.sweep(t, account_id, Alive.at(now))
-        if due.has_old_views:
-            views = expiry.views_before
-            yield lambda t: self._views.forget_deleted(t, account_id, views, DELETED_VIEWS_MAX)
         if due.has_old_activity:
             before, entries = expiry.activity_before, expiry.activity_most
             yield lambda t: self._activity.sweep(t, account_id, before, entries, most)
@@ -210,7 +203,6 @@ def _expiry(now: int) -> Expiry:
         sessions_created_after=alive.created_after,
         activity_before=now - activity.KEPT_DAYS * _DAY,
         activity_most=activity.ENTRIES_MAX,
-        views_before=now - DELETED_VIEW_S * MICROSECONDS,
         events_before=now - EVENT_DAYS * _DAY,
         events_kept=EVENTS_MAX,
     )

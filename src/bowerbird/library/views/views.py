@@ -1,7 +1,7 @@
 """What an account can do with Smart Views. A view is a list with a stored query."""
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 
 import msgspec
@@ -11,29 +11,24 @@ from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.library.access import plans
 from bowerbird.library.access.time_zones import TimeZones
-from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.list_request import BookmarkList, SavedFilter, VectorState
+from bowerbird.library.bookmarks.writing.kept_changes import Done, KeptChanges
 from bowerbird.library.views import changes
 from bowerbird.library.views.counts import Budget, Count, CountRequest, CountState, ViewCounts
+from bowerbird.library.views.writing import Locked, ViewWriting
 from bowerbird.model.accounts import Account
-from bowerbird.model.events import EventType, Happening
+from bowerbird.model.bulk import BulkAction, BulkRow, ChangedLabel, ValueKind, replaced, value_key
 from bowerbird.model.instants import with_offset
-from bowerbird.model.labels import Bucket, DeletedView, Query, View, ViewSort
+from bowerbird.model.labels import Bucket, Query, View, ViewSort
 from bowerbird.model.posts.filters import RELEVANCE, BookmarkFilter
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.fields import gates_for
 from bowerbird.requests.filters import MEANING, filter_of, flags_of
-from bowerbird.requests.limits import (
-    DELETED_VIEW_S,
-    DELETED_VIEWS_MAX,
-    PINNED_VIEWS_SHOWN,
-    VIEWS_MAX,
-)
+from bowerbird.requests.limits import PINNED_VIEWS_SHOWN, VIEWS_MAX
 from bowerbird.requests.views import NewView, ViewBookmarksQuery, ViewChange, ViewQuery
 from bowerbird.storage.bookmarks.views import ViewStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.libraries import LibraryStore
 
 
 class ViewResponse(Struct, frozen=True):
@@ -64,6 +59,10 @@ class ViewResponse(Struct, frozen=True):
     """When it was last changed."""
 
 
+ChangedView = tuple[ViewResponse, BulkRow | None]
+"""A view, and the change; None if nothing has changed."""
+
+
 class Views:
     def __init__(
         self,
@@ -73,7 +72,8 @@ class Views:
         budget: Budget | None = None,
     ) -> None:
         self._store = ViewStore(database)
-        self._libraries = LibraryStore(database)
+        self._writing = ViewWriting(database, clock)
+        self._kept = KeptChanges(database, clock)
         self._zones = TimeZones(database)
         self._bookmarks = bookmarks
         self._clock = clock
@@ -159,15 +159,27 @@ class Views:
         with suppress(errors.Refusal):
             await self._prepare(account, changes.created(request, "", 0).base_query)
 
+    async def add(self, transaction: Transaction, account: Account, request: NewView) -> View:
+        """Creates a view that no undo removes: of the demo and the sandbox."""
+        return (await self._created(transaction, account, request))[0]
+
     async def create(
         self, transaction: Transaction, account: Account, request: NewView
-    ) -> ViewResponse:
+    ) -> ChangedView:
         plans.check_writes(account)
-        locked = await self._locked(transaction, account)
-        _check_room(locked)
+        view, locked = await self._created(transaction, account, request)
+        return await self._done(transaction, account, view, locked, BulkAction.CREATE_VIEW)
+
+    async def _created(
+        self, transaction: Transaction, account: Account, request: NewView
+    ) -> tuple[View, Locked]:
+        locked = await self._writing.lock(transaction, account.account_id)
+        if len(locked.views) >= VIEWS_MAX:
+            raise errors.invalid("name", f"an account can have at most {VIEWS_MAX} views")
         slug, position = changes.free_slug(request.name, locked.views), len(locked.views) + 1
         view = changes.created(request, slug, self._clock(), position)
-        return await self._put(transaction, account, [*locked.views.values(), view], view, locked)
+        await self._writing.put(transaction, locked, [*locked.views.values(), view], view)
+        return view, locked
 
     async def prepare_update(self, account: Account, slug: str, request: ViewChange) -> None:
         with suppress(errors.Refusal):
@@ -176,12 +188,12 @@ class Views:
 
     async def update(
         self, transaction: Transaction, account: Account, slug: str, request: ViewChange
-    ) -> ViewResponse:
+    ) -> ChangedView:
         """Changes the fields that were sent. The slug never changes."""
         plans.check_writes(account)
         # Invalid buckets are refused before an unknown view is.
         changes.changed(changes.EMPTY, request)
-        locked = await self._locked(transaction, account)
+        locked = await self._writing.lock(transaction, account.account_id)
         view = _required(locked.views, slug)
         views = list(locked.views.values())
         if request.position is not UNSET:
@@ -189,57 +201,41 @@ class Views:
             views = changes.inserted(others, view, request.position)
         changed = changes.placed(changes.changed(view, request), views)
         if changed == view:
-            return self._response_within(account, view, locked)
+            return self._response_within(account, view, locked), None
         changed = msgspec.structs.replace(changed, updated_at=self._clock())
-        return await self._put(transaction, account, views, changed, locked)
+        await self._writing.put(transaction, locked, views, changed)
+        return await self._done(transaction, account, changed, locked, BulkAction.UPDATE_VIEW)
 
     async def stored(self, transaction: Transaction, account: Account, slug: str) -> View:
         """A view as the transaction sees it."""
-        return _required((await self._locked(transaction, account)).views, slug)
+        return _required((await self._writing.lock(transaction, account.account_id)).views, slug)
 
     async def prepare_delete(self, account: Account, slug: str) -> None:
         with suppress(errors.Refusal):
             plans.check_writes(account)
             await self._prepare(account, (await self.find(account, slug)).base_query)
 
-    async def delete(self, transaction: Transaction, account: Account, slug: str) -> ViewResponse:
+    async def delete(self, transaction: Transaction, account: Account, slug: str) -> ChangedView:
         """Deletes a view and returns it as it was. Its bookmarks stay."""
         plans.check_writes(account)
-        locked = await self._locked(transaction, account)
+        locked = await self._writing.lock(transaction, account.account_id)
         view = _required(locked.views, slug)
-        account_id, now = account.account_id, self._clock()
-        await self._store.delete(transaction, account_id, view.slug)
-        await self._store.keep_deleted(transaction, account_id, view, now)
-        await self._store.forget_deleted(transaction, account_id, _oldest(now), DELETED_VIEWS_MAX)
-        others = [each for each in locked.views.values() if each is not view]
-        await self._store.place(transaction, account_id, changes.misplaced(others))
-        happened = [
-            Happening(EventType.VIEW_DELETED, view=view.slug),
-            *_moved(changes.misplaced(others)),
-        ]
-        await self._libraries.touch(transaction, account_id, happened, now)
-        return self._response_within(account, view, locked)
+        await self._writing.delete(transaction, locked, view)
+        return await self._done(transaction, account, view, locked, BulkAction.DELETE_VIEW)
 
-    async def deleted(self, account: Account) -> list[DeletedView]:
-        """The views that can be restored, latest first."""
-        oldest = _oldest(self._clock())
-        return await self._store.deleted(account.account_id, oldest, DELETED_VIEWS_MAX)
-
-    async def restore(self, transaction: Transaction, account: Account, slug: str) -> ViewResponse:
-        """Brings a view back to its place. Its slug changes only if another view has it by now."""
-        plans.check_writes(account)
-        locked = await self._locked(transaction, account)
-        view = await self._store.take_deleted(
-            transaction, account.account_id, changes.composed(slug), _oldest(self._clock())
-        )
-        if view is None:
-            raise errors.not_found("deleted Smart View", slug)
-        _check_room(locked)
-        if view.slug in locked.views:
-            free = changes.free_slug(view.name, locked.views)
-            view = msgspec.structs.replace(view, slug=free)
-        views = changes.inserted(locked.views.values(), view, view.position)
-        return await self._put(transaction, account, views, changes.placed(view, views), locked)
+    async def _done(
+        self,
+        transaction: Transaction,
+        account: Account,
+        view: View,
+        locked: Locked,
+        action: BulkAction,
+    ) -> ChangedView:
+        """The view, and the change, which keeps what the view was before."""
+        before = replaced(value_key(ValueKind.VIEW, view.slug), locked.views.get(view.slug))
+        done = Done(action, [before], [ChangedLabel(0, view.name)])
+        row = await self._kept.keep(transaction, locked.library, done)
+        return self._response_within(account, view, locked), row
 
     async def response(
         self, account: Account, view: View, vectors: VectorState | None = None
@@ -325,38 +321,9 @@ class Views:
             return await self._bookmarks.vector_state(account)
         return None
 
-    async def _locked(self, transaction: Transaction, account: Account) -> "_Locked":
-        library = await lock_library(self._libraries, transaction, account.account_id)
-        views = await self._store.all_within(transaction, account.account_id)
-        return _Locked(library.version, views)
-
-    async def _put(
-        self,
-        transaction: Transaction,
-        account: Account,
-        views: Sequence[View],
-        view: View,
-        locked: "_Locked",
-    ) -> ViewResponse:
-        """Stores a view, and gives the others their places in the order of `views`."""
-        await self._store.put(transaction, account.account_id, view)
-        moved = changes.misplaced(views)
-        await self._store.place(transaction, account.account_id, moved)
-        before = locked.views.get(view.slug)
-        kind = EventType.VIEW_CREATED if before is None else EventType.VIEW_CHANGED
-        fields = () if before is None else changes.changed_fields(before, view)
-        others = {slug: place for slug, place in moved.items() if slug != view.slug}
-        await self._libraries.touch(
-            transaction,
-            account.account_id,
-            [Happening(kind, fields=fields, view=view.slug), *_moved(others)],
-            self._clock(),
-        )
-        return self._response_within(account, view, locked)
-
-    def _response_within(self, account: Account, view: View, locked: "_Locked") -> ViewResponse:
+    def _response_within(self, account: Account, view: View, locked: Locked) -> ViewResponse:
         """The view with the count that was prepared, if no other change came in between."""
-        stamp = self._stamp(locked.version, view.base_query)
+        stamp = self._stamp(locked.library.version, view.base_query)
         return _response(view, self._counts.known_within(account, view.base_query, stamp))
 
     async def _filter(self, account: Account, view: View, bucket: Bucket | None) -> BookmarkFilter:
@@ -368,18 +335,6 @@ class Views:
     async def _filter_of(self, account: Account, query: Query) -> BookmarkFilter:
         stored = changes.stored_query(query)
         return filter_of(stored, self._clock(), await self._zones.of(account, stored))
-
-
-class _Locked(Struct, frozen=True):
-    """A library that a transaction has locked: its version and its views by slug."""
-
-    version: int
-    views: dict[str, View]
-
-
-def _moved(places: Mapping[str, int]) -> list[Happening]:
-    """The events of views that get another place because of a change of another one."""
-    return [Happening(EventType.VIEW_CHANGED, fields=("position",), view=slug) for slug in places]
 
 
 def _tag(query: Query, vectors: VectorState | None) -> str:
@@ -412,13 +367,3 @@ def _required(views: dict[str, View], slug: str) -> View:
     if view is None:
         raise errors.not_found("Smart View", slug)
     return view
-
-
-def _check_room(locked: _Locked) -> None:
-    if len(locked.views) >= VIEWS_MAX:
-        raise errors.invalid("name", f"an account can have at most {VIEWS_MAX} views")
-
-
-def _oldest(now: int) -> int:
-    """A view that was deleted before this time cannot be restored."""
-    return now - DELETED_VIEW_S * MICROSECONDS

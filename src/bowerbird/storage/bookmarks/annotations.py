@@ -1,7 +1,7 @@
 """Stores what changes of notes and highlights replaced, and which notes are not indexed yet."""
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -15,33 +15,6 @@ _numbers: Final = msgspec.json.Decoder(list[int]).decode
 
 class AnnotationStore(Store):
     resource = "annotations"
-
-    async def put_replaced(
-        self,
-        transaction: Transaction,
-        account_id: int,
-        replaced: tuple[str, str, bytes],
-        now: int,
-        most: int,
-    ) -> None:
-        """`replaced`: the post, the annotation and its content. Keeps the latest `most`."""
-        post_id, annotation_id, content = replaced
-        values: dict[str, Any] = {"account_id": account_id}
-        row = {"post_id": post_id, "annotation_id": annotation_id, "content": content}
-        await self._run(transaction, "put_replaced", **values, **row, replaced_at=now)
-        await self._run(transaction, "drop_oldest", **values, limit=most)
-
-    async def take_replaced(
-        self,
-        transaction: Transaction,
-        account_id: int,
-        post_id: str,
-        annotation_id: str,
-        oldest: int,
-    ) -> bytes | None:
-        values = {"account_id": account_id, "post_id": post_id, "annotation_id": annotation_id}
-        rows = await self._rows(transaction, "take_replaced", **values, oldest=oldest)
-        return rows[0][0] if rows else None
 
     async def highlight_count(self, account: Account) -> int:
         """How many passages all posts have together."""
@@ -76,13 +49,6 @@ class AnnotationStore(Store):
             "not_again": left_out,
         }
         return [row[0] for row in await self._read_slowly("in_order_of_day", **values)]
-
-    async def accounts_with_expired(self, before: int, limit: int) -> Sequence[int]:
-        rows = await self._read_slowly("accounts_with_expired", before=before, limit=limit)
-        return [row[0] for row in rows]
-
-    async def delete_expired(self, transaction: Transaction, account_id: int, before: int) -> None:
-        await self._run(transaction, "delete_expired", account_id=account_id, before=before)
 
     async def accounts_to_index(self, limit: int) -> Sequence[int]:
         return [row[0] for row in await self._read_slowly("accounts_to_index", limit=limit)]

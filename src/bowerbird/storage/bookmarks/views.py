@@ -5,14 +5,13 @@ from typing import Any
 
 import msgspec
 
-from bowerbird.model.labels import Bucket, DeletedView, Query, View, ViewSort
+from bowerbird.model.labels import Bucket, Query, View, ViewSort
 from bowerbird.model.shares import Shared
 from bowerbird.storage.database import Database, Reader, Row, Store, Transaction
 from bowerbird.storage.shares import ShareStore
 
 _query = msgspec.json.Decoder(Query).decode
 _sort = msgspec.json.Decoder(ViewSort | None).decode
-_whole = msgspec.json.Decoder(View).decode
 _buckets = msgspec.json.Decoder(list[Bucket]).decode
 
 
@@ -64,37 +63,6 @@ class ViewStore(Store):
         """Its sharing ends with it."""
         await self._run(transaction, "delete", account_id=account_id, slug=slug)
         await self._shares.end(transaction, account_id, Shared.VIEW, slug)
-
-    async def keep_deleted(
-        self, transaction: Transaction, account_id: int, view: View, now: int
-    ) -> None:
-        """Keeps a view that is being deleted, so that it can be restored."""
-        values = {
-            "account_id": account_id,
-            "slug": view.slug,
-            "view": msgspec.json.encode(view).decode(),
-            "deleted_at": now,
-        }
-        await self._run(transaction, "keep_deleted", **values)
-
-    async def deleted(self, account_id: int, oldest: int, limit: int) -> list[DeletedView]:
-        """The deleted views that can be restored, latest first."""
-        rows = await self._read("deleted", account_id=account_id, oldest=oldest, limit=limit)
-        return [DeletedView(_whole(view), deleted_at) for view, deleted_at in rows]
-
-    async def take_deleted(
-        self, transaction: Transaction, account_id: int, slug: str, oldest: int
-    ) -> View | None:
-        values = {"account_id": account_id, "slug": slug, "oldest": oldest}
-        rows = await self._rows(transaction, "take_deleted", **values)
-        return _whole(rows[0][0]) if rows else None
-
-    async def forget_deleted(
-        self, transaction: Transaction, account_id: int, oldest: int, most: int
-    ) -> int:
-        """Removes the deleted views that are too old or too many to be restored."""
-        values = {"account_id": account_id, "oldest": oldest, "most": most}
-        return len(await self._rows(transaction, "forget_deleted", **values))
 
 
 def _view(row: Row) -> View:

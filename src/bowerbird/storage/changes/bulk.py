@@ -13,7 +13,6 @@ from bowerbird.model.bulk import (
     Changed,
     ChangedLabel,
     Recorded,
-    kept_of,
     labels_of,
     labels_text,
 )
@@ -57,9 +56,12 @@ class BulkStore:
         rows = await reader.rows(self._sql["by_id"], values)
         return _row(rows[0]) if rows else None
 
-    async def recent(self, account_id: int, *, now: int, before: int, limit: int) -> list[BulkRow]:
-        """The latest changes with lower numbers, the latest first."""
-        values = {"account_id": account_id, "now": now, "before": before, "limit": limit}
+    async def recent(
+        self, account_id: int, *, now: int, before: int, limit: int, action: str = ""
+    ) -> list[BulkRow]:
+        """The latest changes with lower numbers, the latest first: all, or of one action."""
+        values: dict[str, Any] = {"account_id": account_id, "now": now, "before": before}
+        values |= {"limit": limit, "action": action}
         rows = await self._database.rows(self._sql["recent"], values)
         return [_row(row) for row in rows]
 
@@ -151,7 +153,7 @@ class BulkStore:
                 "field": one.field,
                 "was_set": one.was_set,
                 "version": version,
-                "kept": None if one.kept is None else msgspec.json.encode(one.kept),
+                "kept": one.kept,
             }
             # In the order in which they are stored.
             for one in sorted(changed, key=lambda each: each.post_id)
@@ -167,7 +169,7 @@ class BulkStore:
         version: int,
     ) -> None:
         """`record` for a change without any rows yet: few statements for many posts."""
-        if len(changed) < _MANY:
+        if len(changed) < _MANY or any(one.kept is not None for one in changed):
             await self.record(transaction, account_id, change, changed, version)
             return
         posts: dict[tuple[int, bool], list[str]] = {}
@@ -185,7 +187,7 @@ class BulkStore:
         values = {"account_id": account_id, "change": change, "limit": limit}
         rows = await reader.rows(self._sql["first_posts"], values)
         return [
-            Recorded(Changed(post_id, field, bool(was_set), kept_of(kept)), version)
+            Recorded(Changed(post_id, field, bool(was_set), kept), version)
             for post_id, field, was_set, version, kept in rows
         ]
 
@@ -215,7 +217,10 @@ class BulkStore:
         fields: Iterable[tuple[str, int]] = (),
         posts: Iterable[str] = (),
     ) -> None:
-        """Another write has set these fields, or created these posts: no undo touches them."""
+        """Another write has set these fields, or created these posts: no undo touches them.
+
+        A value is a field too, with its key in place of the post.
+        """
         owned = [
             {"account_id": account_id, "post_id": one, "field": field} for one, field in fields
         ]
@@ -268,6 +273,11 @@ class BulkStore:
         """All changes of the account, the oldest first."""
         rows = await transaction.rows(self._sql["kept"], {"account_id": account_id})
         return [Kept(*row) for row in rows]
+
+    async def remove(self, transaction: Transaction, account_id: int, number: int) -> None:
+        """Removes the row of a change alone."""
+        values = {"account_id": account_id, "number": number}
+        await transaction.run(self._sql["delete"], values)
 
     async def remove_up_to(self, transaction: Transaction, account_id: int, number: int) -> None:
         """Removes all changes up to this one. They must be finished."""

@@ -24,7 +24,6 @@ class Expiry(Struct, frozen=True, kw_only=True):
     activity_before: int
     # How many entries of the activity log are kept.
     activity_most: int
-    views_before: int
     events_before: int
     # How many events of the library are kept.
     events_kept: int
@@ -41,7 +40,6 @@ class Due(Struct, frozen=True):
     has_old_ingest: bool
     has_old_sessions: bool
     has_old_activity: bool
-    has_old_views: bool
     has_old_changes: bool
     has_old_events: bool
 

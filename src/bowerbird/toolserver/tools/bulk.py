@@ -103,12 +103,11 @@ UPDATE: Final = Tool(
     description=(
         "Marks saved posts as read or unread, archived or not: by post_ids, or all that match "
         "filter. Also replaces the note of one post. A field that is not sent does not change. "
-        "undo_change undoes all but the note for an hour."
+        "undo_change undoes it for an hour."
     ),
     takes=UpdateArguments,
     returns=Change,
     returns_by_ids=Marked,
-    # The note before is not kept.
     hints=DESTROYS,
 )
 DELETE: Final = Tool(

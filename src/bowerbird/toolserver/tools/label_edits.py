@@ -86,7 +86,6 @@ UPDATE: Final = Tool(
     ),
     takes=UpdateArguments,
     returns=Label,
-    # The colour before is not kept.
     hints=DESTROYS,
 )
 MERGE: Final = Tool(

@@ -6,18 +6,20 @@ from typing import Annotated, Final
 from msgspec import UNSET, Meta, Struct
 
 from bowerbird.assembly import Services
+from bowerbird.library.bookmarks.highlights import Marked
 from bowerbird.model.accounts import Account
 from bowerbird.model.posts.bookmarks import Note
-from bowerbird.model.posts.highlights import Comment, Field, HighlightedPassage
+from bowerbird.model.posts.highlights import Comment, Field
 from bowerbird.requests import limits
 from bowerbird.requests.bookmarks import HighlightChange, NewHighlight, UpdateRequest
 from bowerbird.requests.fields import about
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.arguments import writes
+from bowerbird.toolserver.tools.bulk import Undoable, undoable
 from bowerbird.toolserver.tools.results.quoted_text import QUOTED_POSTS
 from bowerbird.toolserver.tools.tool import DESTROYS, WRITES_IDEMPOTENTLY, BoundTool, Tool
 
-_Passage = Awaitable[HighlightedPassage]
+_Passage = Awaitable[Marked]
 _HIGHLIGHT_ID_MAX: Final = 40
 _PostId = Annotated[Annotated[str, Meta(pattern=r"^[0-9]{1,40}$")], about("Id of the post.")]
 _HighlightId = Annotated[
@@ -73,11 +75,11 @@ class RemoveArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     highlight_id: _HighlightId
 
 
-class Affected(Struct, kw_only=True, omit_defaults=True):
+class Affected(Undoable, kw_only=True, omit_defaults=True):
     affected: int
 
 
-class Passage(Struct, kw_only=True, omit_defaults=True):
+class Passage(Undoable, kw_only=True, omit_defaults=True):
     content_is: str
     id: str
     quote: str
@@ -125,7 +127,7 @@ def bind(services: Services) -> list[BoundTool]:
     async def note(transaction: Transaction, account: Account, values: NoteArguments) -> Affected:
         request = UpdateRequest(note=values.note)
         changed = await flags.update(transaction, account, [values.post_id], request, request.note)
-        return Affected(affected=changed.affected)
+        return undoable(Affected(affected=changed.affected), changed.change)
 
     def add(transaction: Transaction, account: Account, sent: AddArguments) -> _Passage:
         return highlights.add(transaction, account, sent.post_id, sent.request)
@@ -145,6 +147,8 @@ def bind(services: Services) -> list[BoundTool]:
     ]
 
 
-def _shown(passage: HighlightedPassage) -> Passage:
+def _shown(marked: Marked) -> Passage:
+    passage, row = marked
     comment = "" if passage.comment is UNSET else passage.comment
-    return Passage(content_is=QUOTED_POSTS, id=passage.id, quote=passage.quote, comment=comment)
+    shown = Passage(content_is=QUOTED_POSTS, id=passage.id, quote=passage.quote, comment=comment)
+    return undoable(shown, row)

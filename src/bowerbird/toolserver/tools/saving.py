@@ -9,7 +9,8 @@ from msgspec import UNSET, Meta, Struct
 
 from bowerbird import errors
 from bowerbird.assembly import Services
-from bowerbird.library.imports.saving import RESULTS, PreparedSave, SavedItem, SaveResult
+from bowerbird.library.imports.saving import RESULTS, PreparedSave, SavedItem
+from bowerbird.library.imports.saving import Saved as SavedPosts
 from bowerbird.model.accounts import Account
 from bowerbird.model.arrival.imports import Completeness, OrderSource
 from bowerbird.model.posts.bookmarks import ImportRecord
@@ -28,6 +29,7 @@ from bowerbird.requests.saving import (
 )
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.arguments import writes
+from bowerbird.toolserver.tools.bulk import Undoable, undoable
 from bowerbird.toolserver.tools.results import response_size
 from bowerbird.toolserver.tools.results.quoted_text import HIDDEN, has_hidden
 from bowerbird.toolserver.tools.tool import WRITES_IDEMPOTENTLY, BoundTool, Json, Tool
@@ -108,7 +110,7 @@ class Item(Struct, kw_only=True, omit_defaults=True):
     error: str = ""
 
 
-class Saved(Struct, kw_only=True, omit_defaults=True):
+class Saved(Undoable, kw_only=True, omit_defaults=True):
     results: Annotated[list[Json], Meta(extra={"items": Item})]
     succeeded: int
     failed: int
@@ -139,7 +141,7 @@ def bind(services: Services) -> list[BoundTool]:
 
     def save(
         transaction: Transaction, account: Account, _: SaveArguments, prepared: PreparedSave
-    ) -> Awaitable[SaveResult]:
+    ) -> Awaitable[SavedPosts]:
         return saving.save(transaction, account, prepared)
 
     return [
@@ -168,16 +170,18 @@ def _post(place: str, sent: Any) -> ItemToSave:
     return ItemToSave(place=place, found=found)
 
 
-def _outcome(saved: SaveResult) -> Saved:
+def _outcome(made: SavedPosts) -> Saved:
+    saved, row = made
     results: list[Json] = msgspec.to_builtins([_item(one) for one in saved.results])
     short = _fitted(results)
-    return Saved(
+    outcome = Saved(
         results=short,
         succeeded=saved.succeeded,
         failed=saved.failed,
         truncated=short is not results,
         advice="" if short is results else response_size.TRUNCATED,
     )
+    return undoable(outcome, row)
 
 
 def _item(saved: SavedItem) -> Item:

@@ -14,7 +14,7 @@ from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.list_request import BookmarkList
 from bowerbird.library.views.counts import CountState
-from bowerbird.library.views.views import ViewResponse, Views
+from bowerbird.library.views.views import ChangedView, ViewResponse, Views
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import View
 from bowerbird.requests import limits
@@ -31,6 +31,7 @@ from bowerbird.requests.views import (
 from bowerbird.search.queries.spelling import nearest
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools.arguments import reading, vocabulary, writes
+from bowerbird.toolserver.tools.bulk import Undoable, undoable
 from bowerbird.toolserver.tools.results import left_out, posts, response_size
 from bowerbird.toolserver.tools.results.listing import ResponseFormat
 from bowerbird.toolserver.tools.results.posts import Page, Pages
@@ -44,7 +45,7 @@ from bowerbird.toolserver.tools.tool import (
     Tool,
 )
 
-_Changed = Awaitable[ViewResponse]
+_Changed = Awaitable[ChangedView]
 Slug = Annotated[str, Meta(max_length=100, description="Slug of the view, from list_views.")]
 
 
@@ -103,7 +104,7 @@ class DeleteViewArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     slug: Slug
 
 
-class SmartView(Struct, kw_only=True, omit_defaults=True):
+class SmartView(Undoable, kw_only=True, omit_defaults=True):
     slug: str
     name: str
     description: str
@@ -171,8 +172,8 @@ DELETE: Final = Tool(
     name="delete_view",
     title="Delete a Smart View",
     description=(
-        "Deletes a Smart View and returns it. Its posts stay in the library. Only the website can "
-        "restore it, for an hour."
+        "Deletes a Smart View and returns it. Its posts stay in the library. undo_change "
+        "restores it for an hour."
     ),
     takes=DeleteViewArguments,
     returns=SmartView,
@@ -218,7 +219,7 @@ def bind(services: Services) -> list[BoundTool]:
         reading.bound(LIST, list_views),
         reading.bound(BOOKMARKS, partial(_bookmarks, views, services.bookmarks)),
         *(
-            writes.bound(services, tool, effect, gate=gate, prepare=prepare, shown=_content)
+            writes.bound(services, tool, effect, gate=gate, prepare=prepare, shown=_changed)
             for tool, effect, prepare in made
         ),
     ]
@@ -303,6 +304,11 @@ def _content(view: ViewResponse) -> SmartView:
     if short is not whole:
         short = {**short, "truncated": True, "advice": response_size.TRUNCATED}
     return msgspec.convert(short, SmartView)
+
+
+def _changed(made: ChangedView) -> SmartView:
+    view, row = made
+    return undoable(_content(view), row)
 
 
 def _listed(views: list[Json]) -> ViewList:

@@ -70,7 +70,7 @@ class ImportPage:
             )
             return await self.shown(visit, status=400, links=text, links_error=error)
         try:
-            result = await self._services.saving.save_now(
+            result, _ = await self._services.saving.save_now(
                 visit.signed_in.account, saving.read_links(links)
             )
         except Refusal as refused:

@@ -53,11 +53,11 @@ class LabelPages:
         try:
             wanted = _change({"label_name": name}).label_name
             assert isinstance(wanted, str)
-            made, is_new = await self._write(visit.signed_in.account, self._labels.create, wanted)
+            made, row = await self._write(visit.signed_in.account, self._labels.create, wanted)
         except Refusal as refused:
             return await self._shown(visit, {_FIND: name}, refused)
-        said = "label-made" if is_new else "label-known"
-        return self._go({_FIND: made.label_name, "said": said}, f"label-{made.id}")
+        about = {"said": "label-known"} if row is None else {"change": row.change_id}
+        return self._go({_FIND: made.label_name, **about}, f"label-{made.id}")
 
     async def change(self, visit: Visit) -> Reply:
         sent = {"label_name": visit.form.get("name", ""), "color": visit.form.get("color") or None}
@@ -66,8 +66,9 @@ class LabelPages:
             _, row = await self._write(account, self._labels.update, label_id, _change(sent))
             if row is not None and not row.is_finished:
                 await self._labels.changes.finish_soon(account, row.change_id)
+            about = {"said": "label-changed"} if row is None else {"change": row.change_id}
             kept = _kept(visit.form.get("back", ""))
-            return self._go({**kept, "said": "label-changed"}, f"label-{label_id}")
+            return self._go({**kept, **about}, f"label-{label_id}")
 
         return await self._or_say_why(visit, change)
 

@@ -108,7 +108,7 @@ def of_post(post_id: str) -> str:
 
 
 # Pages with posts or labels, which can show a message about a change.
-_OURS: Final = (LIBRARY, "/activity", "/labels", "/p/", "/trash", "/views/")
+_OURS: Final = (LIBRARY, "/activity", "/labels", "/p/", "/trash", "/views")
 # What an earlier message added to the address.
 _SAID: Final = ("said", "post", "change")
 

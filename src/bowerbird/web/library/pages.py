@@ -29,7 +29,7 @@ class LibraryPages:
         self._reading = ReadingPage(
             services, self.lists, pages, many=self.many, images=images, counted=self._counted
         )
-        self._views = ViewPages(services, pages)
+        self._views = ViewPages(services, self.many, pages)
         self._panels = FilterPanels(services, self.sidebar, pages)
         self._suggesting = SuggestingPages(services, pages)
 

@@ -36,8 +36,6 @@ PATH: Final = "/p/{post_id}"
 _SIMILAR_SHOWN: Final = 5
 # Before the post: the posts that it answers, as far as they are saved.
 _ANSWERED_SHOWN: Final = 5
-# Messages about changes of a note or a highlight.
-_ANNOTATIONS: Final = ("note-saved", "note-removed", "highlight-removed")
 
 
 class _Id(Struct):
@@ -127,7 +125,6 @@ class ReadingPage:
             note_max=NOTE_MAX,
             quote_max=HIGHLIGHT_QUOTE_MAX,
             name_problem=name_problem,
-            undo_annotation=visit.query.get("undo", "") if said in _ANNOTATIONS else "",
             post=post,
             star=parts.star,
             content=content,

@@ -2,15 +2,16 @@
 
 from collections.abc import Awaitable, Callable
 from typing import Final
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import urlencode
 
 import msgspec
 
+from bowerbird.assembly import Services
 from bowerbird.errors import Refusal
-from bowerbird.library.bookmarks.writing.annotation_changes import NOTE, AnnotationChanges
+from bowerbird.model.bulk import BulkRow
 from bowerbird.requests import decoding
 from bowerbird.requests.bookmarks import HighlightChange, NewHighlight, UpdateRequest
-from bowerbird.web.library.addresses import LIBRARY, of_post, returning
+from bowerbird.web.library.addresses import LIBRARY, of_post, returning, saying
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit
@@ -25,8 +26,9 @@ _NOT_FOUND: Final = (
 
 
 class NotePages:
-    def __init__(self, changes: AnnotationChanges, pages: VisitPages) -> None:
-        self._changes = changes
+    def __init__(self, services: Services, pages: VisitPages) -> None:
+        self._flags, self._highlights = services.flags, services.highlights
+        self._write = services.write
         self._pages = pages
 
     def routes(self) -> list[PageRoute]:
@@ -42,28 +44,22 @@ class NotePages:
             PageRoute("POST", f"{PATH}/highlights", self.mark, page=LIBRARY),
             PageRoute("POST", f"{PATH}/highlights/comment", self.comment, page=LIBRARY),
             PageRoute("POST", f"{PATH}/highlights/remove", self.unmark, page=LIBRARY),
-            PageRoute("POST", f"{PATH}/undo", self.undo, page=LIBRARY),
         ]
 
     async def note(self, visit: Visit) -> Reply:
-        note = _note(visit)
-
         async def change() -> str:
-            is_changed = await self._changes.set_note(
-                visit.signed_in.account, _post_id(visit), note
-            )
-            if not is_changed:
-                return self._after(visit, "note-same", "note")
-            said = "note-saved" if note else "note-removed"
-            return self._after(visit, said, "note", NOTE)
+            return self._after(visit, "note-same", "note", await self._set_note(visit))
 
         return await self._change(visit, change)
 
     async def note_by_script(self, visit: Visit) -> Reply:
         """Saves the note while its page stays open."""
-        note = _note(visit)
-        await self._changes.set_note(visit.signed_in.account, _post_id(visit), note)
-        return self._pages.json({"has_note": bool(note)})
+        await self._set_note(visit)
+        return self._pages.json({"has_note": bool(_note(visit).note)})
+
+    async def _set_note(self, visit: Visit) -> BulkRow | None:
+        account, request = visit.signed_in.account, _note(visit)
+        return (await self._write(account, self._flags.update_one, _post_id(visit), request))[1]
 
     async def mark(self, visit: Visit) -> Reply:
         form = visit.form
@@ -76,39 +72,31 @@ class NotePages:
 
         async def change() -> str:
             request = decoding.decode(msgspec.json.encode(sent), NewHighlight)
-            made = await self._changes.mark(visit.signed_in.account, _post_id(visit), request)
-            return self._after(visit, "highlight-added", f"h-{made.id}")
+            account, add = visit.signed_in.account, self._highlights.add
+            made, row = await self._write(account, add, _post_id(visit), request)
+            return self._after(visit, "highlight-added", f"h-{made.id}", row)
 
         return await self._change(visit, change)
 
     async def comment(self, visit: Visit) -> Reply:
-        highlight_id, comment = visit.form.get("highlight", ""), visit.form.get("comment", "")
+        place = (_post_id(visit), visit.form.get("highlight", ""))
 
         async def change() -> str:
-            sent = msgspec.json.encode({"comment": _text(comment)})
+            sent = msgspec.json.encode({"comment": _text(visit.form.get("comment", ""))})
             request = decoding.decode(sent, HighlightChange)
-            account = visit.signed_in.account
-            await self._changes.comment(account, _post_id(visit), highlight_id, request)
-            return self._after(visit, "comment-saved", "highlights")
+            account, update = visit.signed_in.account, self._highlights.update
+            _, row = await self._write(account, update, *place, request)
+            return self._after(visit, "comment-saved", "highlights", row)
 
         return await self._change(visit, change)
 
     async def unmark(self, visit: Visit) -> Reply:
-        highlight_id = visit.form.get("highlight", "")
+        place = (_post_id(visit), visit.form.get("highlight", ""))
 
         async def change() -> str:
-            await self._changes.unmark(visit.signed_in.account, _post_id(visit), highlight_id)
-            return self._after(visit, "highlight-removed", "highlights", highlight_id)
-
-        return await self._change(visit, change)
-
-    async def undo(self, visit: Visit) -> Reply:
-        annotation_id = visit.form.get("annotation", "")
-
-        async def change() -> str:
-            await self._changes.undo(visit.signed_in.account, _post_id(visit), annotation_id)
-            place = "note" if annotation_id == NOTE else "highlights"
-            return self._after(visit, "annotation-undone", place)
+            account, remove = visit.signed_in.account, self._highlights.remove
+            _, row = await self._write(account, remove, *place)
+            return self._after(visit, "highlight-removed", "highlights", row)
 
         return await self._change(visit, change)
 
@@ -121,13 +109,10 @@ class NotePages:
             back = (_page(visit), "Back")
             return self._pages.problem(visit, refused.status, "Nothing was changed", sentence, back)
 
-    def _after(self, visit: Visit, said: str, place: str, undone: str = "") -> str:
-        """The page of the post with a message, at the place of the change."""
-        parts = urlsplit(_page(visit))
-        values = [*parse_qsl(parts.query), ("said", said)]
-        if undone:
-            values.append(("undo", undone))
-        return f"{parts.path}?{urlencode(values)}#{place}"
+    def _after(self, visit: Visit, said: str, place: str, row: BulkRow | None) -> str:
+        """The page of the post at the place of the change, with a message and its undo."""
+        about = {"said": said} if row is None else {"change": row.change_id}
+        return f"{saying(_page(visit), **about)}#{place}"
 
 
 def _post_id(visit: Visit) -> str:
@@ -143,10 +128,10 @@ def _page(visit: Visit) -> str:
     return f"{path}?{urlencode({'from': before})}" if before else path
 
 
-def _note(visit: Visit) -> str:
+def _note(visit: Visit) -> UpdateRequest:
     """The note that a form has. Too long a note, or one of another type, is refused."""
     sent = msgspec.json.encode({"note": _text(visit.form.get("note", ""))})
-    return decoding.decode(sent, UpdateRequest).note or ""
+    return decoding.decode(sent, UpdateRequest)
 
 
 def _text(text: str) -> str:

@@ -77,8 +77,9 @@ class EditorPage:
     async def _save(self, account: Account, draft: Draft, slug: str) -> str:
         if slug:
             change = draft.request(ViewChange)
-            return (await self._write(account, self._views.update, slug, change)).slug
-        return (await self._write(account, self._views.create, draft.request(NewView))).slug
+            return (await self._write(account, self._views.update, slug, change))[0].slug
+        view, _ = await self._write(account, self._views.create, draft.request(NewView))
+        return view.slug
 
     async def _show(
         self,

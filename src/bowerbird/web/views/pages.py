@@ -5,11 +5,13 @@ from urllib.parse import quote, urlencode
 
 from bowerbird.assembly import Services
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.views.views import ViewResponse
+from bowerbird.library.views.views import ChangedView, ViewResponse
 from bowerbird.model.accounts import Account
-from bowerbird.model.labels import DeletedView, Query
+from bowerbird.model.bulk import BulkAction, BulkRow
+from bowerbird.model.labels import Query
 from bowerbird.requests.limits import VIEWS_MAX
 from bowerbird.requests.views import ViewChange
+from bowerbird.web.bulk.pages import BulkPages
 from bowerbird.web.library.addresses import of_view
 from bowerbird.web.library.sidebar import shown_count
 from bowerbird.web.views.drafts import LABELS, text_of
@@ -20,15 +22,13 @@ from bowerbird.web.visits.visit import Visit
 from bowerbird.wire.responses.replies import Reply
 
 PATH: Final = "/views"
-_RESTORE: Final = "restore"
 # The name of the button -> the message about it.
 _SAID: Final = {
     "up": "view-moved",
     "down": "view-moved",
     "pin": "view-pinned",
     "unpin": "view-unpinned",
-    "delete": "view-deleted",
-    _RESTORE: "view-restored",
+    "delete": "",
 }
 _FLAG_WORDS: Final = {
     ("is_unread_only", "true"): "unread only",
@@ -51,8 +51,10 @@ _FLAGS: Final = frozenset(name for name, _ in _FLAG_WORDS)
 
 
 class ViewPages:
-    def __init__(self, services: Services, pages: VisitPages) -> None:
+    def __init__(self, services: Services, many: BulkPages, pages: VisitPages) -> None:
         self._views = services.views
+        self._recent = services.bulk.recent
+        self._many = many
         self._write = services.write
         self._pages = pages
 
@@ -65,7 +67,7 @@ class ViewPages:
     async def shown(self, visit: Visit) -> Reply:
         account = visit.signed_in.account
         views = await self._views.responses(account, await self._views.all(account))
-        said, slug = visit.query.get("said", ""), visit.query.get("view", "")
+        deleted = await self._recent.of_action(account, BulkAction.DELETE_VIEW)
         return self._pages.show(
             visit,
             "views.html",
@@ -74,10 +76,10 @@ class ViewPages:
             back=PATH,
             undo=None,
             undo_post="",
-            undo_view=slug if said == _SAID["delete"] else "",
             views=[_row(view) for view in views],
-            deleted=[_deleted(each, visit.times) for each in await self._views.deleted(account)],
-            moved=(slug, visit.query.get("by", "")),
+            deleted=[_deleted(each, visit.times) for each in deleted],
+            moved=(visit.query.get("view", ""), visit.query.get("by", "")),
+            **await self._many.values(visit),
         )
 
     async def change(self, visit: Visit) -> Reply:
@@ -86,18 +88,18 @@ class ViewPages:
         if not action:
             raise Refusal(Code.INVALID_REQUEST, "The form has no action.")
         slug = visit.form[action]
-        view = await self._change(visit.signed_in.account, action, slug)
+        view, row = await self._change(visit.signed_in.account, action, slug)
+        if action == "delete" and row is not None:
+            return self._pages.go(f"{PATH}?{urlencode({'change': row.change_id})}")
         values = {"said": _SAID[action], "view": view.slug}
         if action in ("up", "down"):
             values["by"] = action
         return self._pages.go(f"{PATH}?{urlencode(values)}")
 
-    async def _change(self, account: Account, action: str, slug: str) -> ViewResponse:
+    async def _change(self, account: Account, action: str, slug: str) -> ChangedView:
         views, write = self._views, self._write
         if action == "delete":
             return await write(account, views.delete, slug)
-        if action == _RESTORE:
-            return await write(account, views.restore, slug)
         if action in ("pin", "unpin"):
             change = ViewChange(is_pinned=action == "pin")
         else:
@@ -120,12 +122,8 @@ def _row(view: ViewResponse) -> dict[str, Any]:
     }
 
 
-def _deleted(deleted: DeletedView, times: Times) -> dict[str, Any]:
-    return {
-        "slug": deleted.view.slug,
-        "name": deleted.view.name,
-        "at": times.moment(deleted.deleted_at),
-    }
+def _deleted(row: BulkRow, times: Times) -> dict[str, Any]:
+    return {"change": row.change_id, "name": row.name, "at": times.moment(row.created_at)}
 
 
 def words(query: Query) -> list[tuple[str, str]]:

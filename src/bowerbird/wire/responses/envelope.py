@@ -117,18 +117,14 @@ class ImportListMeta(PageMeta, frozen=True, kw_only=True):
     pass
 
 
-class MessageMeta(Struct, frozen=True):
-    message: str
-
-
 class BatchMeta(Struct, frozen=True):
     message: str
-    # Of all operations together, if they have changed something.
+    # Of all operations or posts together, if they have changed something.
     change: BulkChange | UnsetType = UNSET
 
 
 class UndoMeta(Struct, frozen=True):
-    # Of flags or the trash, if they were changed.
+    # Absent if nothing has changed.
     change: BulkChange | UnsetType = UNSET
 
 
@@ -143,7 +139,7 @@ class ChangeMeta(Struct, frozen=True):
 
 
 class LabelMeta(Struct, frozen=True):
-    # Of the posts of the label, if they were changed.
+    # Absent if nothing has changed.
     change: BulkChange | UnsetType = UNSET
 
 

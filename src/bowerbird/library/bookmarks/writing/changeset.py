@@ -16,9 +16,17 @@ from bowerbird.library.access import turns
 from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bookmarks.post_documents import PostDocuments
 from bowerbird.library.bookmarks.searching.counted_words import CountedWords
+from bowerbird.library.bookmarks.writing.annotations import replaced_values
 from bowerbird.model import events
 from bowerbird.model.arrival.imports import Counts, counts_of
-from bowerbird.model.bulk import Changed, ChangedLabel, PostField
+from bowerbird.model.bulk import (
+    Changed,
+    ChangedLabel,
+    PostField,
+    ValueKind,
+    replaced,
+    value_key,
+)
 from bowerbird.model.events import EventType, Happening, event_label
 from bowerbird.model.labels import Label, name_key
 from bowerbird.model.posts.bookmarks import Post, tags_json
@@ -61,7 +69,6 @@ class Changeset:
         stores: _Stores,
         transaction: Transaction,
         library: LockedLibrary,
-        labels: dict[str, Label],
         *,
         is_recorded: bool,
         is_quiet: bool,
@@ -71,7 +78,7 @@ class Changeset:
         self._is_quiet = is_quiet
         self._transaction = transaction
         self._library = library
-        self._labels = labels
+        self._labels: dict[str, Label] = {}
         self._name_keys = _NameKeys()
         self._posts: dict[str, EditablePost] = {}
         self._new_labels: list[Label] = []
@@ -83,6 +90,8 @@ class Changeset:
         self._has_changed = False
         # By post and field, whether it was set before.
         self._changed: dict[tuple[str, int], bool] = {}
+        # The notes, highlights and labels that were replaced, by key, as they were.
+        self._replaced: dict[str, Changed] = {}
         # The posts and labels that the request wants together, also if they were.
         self._labelled: set[tuple[str, int]] = set()
         # What happened besides these: labels that were created, and what follows the posts.
@@ -102,8 +111,9 @@ class Changeset:
 
     @property
     def changed(self) -> list[Changed]:
-        """The fields of posts that were changed so far."""
-        return [Changed(*key, was_set) for key, was_set in self._changed.items()]
+        """The fields of posts that were changed so far, and the values that were replaced."""
+        fields = [Changed(*key, was_set) for key, was_set in self._changed.items()]
+        return [*fields, *self._replaced.values()]
 
     @property
     def changed_labels(self) -> list[ChangedLabel]:
@@ -170,6 +180,15 @@ class Changeset:
             self._labels |= await self._stores.labels.named(
                 self._transaction, self._library.account_id, keys
             )
+
+    async def load_label_ids(self, label_ids: Iterable[str]) -> None:
+        """Reads the labels with these ids, for later calls of `label_of_id`."""
+        ids = sorted({int(text) for text in label_ids if is_label_id(text)})
+        if ids:
+            found = await self._stores.labels.by_ids(
+                self._transaction, self._library.account_id, ids
+            )
+            self._labels |= {label.name_key: label for label in found.values()}
 
     def post(self, post_id: str) -> EditablePost | None:
         return self._posts.get(post_id)
@@ -242,13 +261,15 @@ class Changeset:
 
     async def rewrite(self, post: EditablePost, change: Callable[[Post], Post]) -> bool:
         """Changes what the owner has written about a post. False if it stays as it is."""
-        fields = await self._stores.documents.rewrite(
+        rewritten = await self._stores.documents.rewrite(
             self._transaction, self._library, post.post_id, change
         )
-        if fields:
-            self._contents[post.post_id] = fields
-            self._has_changed = True
-        return bool(fields)
+        if rewritten is None:
+            return False
+        self._contents[post.post_id] = events.changed_fields(*rewritten)
+        self._note_values(replaced_values(post.post_id, *rewritten))
+        self._has_changed = True
+        return True
 
     async def remove(self, posts: Sequence[EditablePost], *, is_purged: bool = False) -> None:
         """Deletes bookmarks and detaches their labels. `is_purged`: they are not in the trash."""
@@ -273,6 +294,8 @@ class Changeset:
         await self._stores.labels.update(self._transaction, self._library, changed, now)
         fields = [one for one in _LABEL_FIELDS if getattr(label, one) != getattr(changed, one)]
         if fields:
+            before = {name: getattr(label, name) for name in _LABEL_FIELDS}
+            self._note_values([replaced(value_key(ValueKind.LABEL, str(label.label_id)), before)])
             label_event = Happening(
                 EventType.LABEL_CHANGED, fields=fields, label=event_label(changed)
             )
@@ -330,9 +353,8 @@ class Changeset:
             )
         await self._write_tags()
         if not self._is_recorded and self._library.last_change != 0:
-            await self._stores.bulk.take_over(
-                self._transaction, self._library.account_id, self._changed
-            )
+            fields = [(one.post_id, one.field) for one in self.changed]
+            await self._stores.bulk.take_over(self._transaction, self._library.account_id, fields)
         await self._stores.libraries.advance(
             self._transaction, self._library, self._change, self._happened(), now
         )
@@ -388,6 +410,11 @@ class Changeset:
         self._retagged[post.number] = post
         self._has_changed = True
 
+    def _note_values(self, values: Iterable[Changed]) -> None:
+        for one in values:
+            # What was there before the first of several changes.
+            self._replaced.setdefault(one.post_id, one)
+
     def _note_field(self, post: EditablePost, field: int, *, was_set: bool) -> None:
         key = (post.post_id, field)
         # Changed back in the same changeset: it is as it was.
@@ -428,15 +455,12 @@ class Changesets:
         """
         stores = self._stores
         library = library or await lock_library(stores.libraries, transaction, account_id)
-        labels: dict[str, Label] = {}
-        if keys := sorted({name_key(name) for name in names}):
-            labels = await stores.labels.named(transaction, account_id, keys)
-        if ids := sorted({int(text) for text in label_ids if is_label_id(text)}):
-            found = await stores.labels.by_ids(transaction, account_id, ids)
-            labels |= {label.name_key: label for label in found.values()}
-        return Changeset(
-            stores, transaction, library, labels, is_recorded=is_recorded, is_quiet=is_quiet
+        changeset = Changeset(
+            stores, transaction, library, is_recorded=is_recorded, is_quiet=is_quiet
         )
+        await changeset.load_labels(names)
+        await changeset.load_label_ids(label_ids)
+        return changeset
 
 
 def post_is_full(post_id: str) -> Refusal:

@@ -14,7 +14,15 @@ from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import activity
 from bowerbird.library.bookmarks.writing.changeset import Changeset
-from bowerbird.model.bulk import UNDO_S, BulkAction, BulkRow, BulkState, Changed, ChangedLabel
+from bowerbird.model.bulk import (
+    UNDO_S,
+    BulkAction,
+    BulkRow,
+    BulkState,
+    Changed,
+    ChangedLabel,
+    owner_of,
+)
 from bowerbird.requests import limits
 from bowerbird.storage.changes.bulk import BulkStore
 from bowerbird.storage.database import Database, Transaction
@@ -58,28 +66,41 @@ class KeptChanges:
         return await self.keep(transaction, changeset.library, done)
 
     async def keep(
-        self, transaction: Transaction, library: LockedLibrary, done: Done
+        self,
+        transaction: Transaction,
+        library: LockedLibrary,
+        done: Done,
+        onto: BulkRow | None = None,
     ) -> BulkRow | None:
-        """Keeps what a transaction has changed, after it has raised the version once."""
+        """Keeps what a transaction has changed, after it has raised the version once.
+
+        `onto`: an earlier change that is undone together with it, and is returned.
+        """
         action, changed, labels, matched = done
         if self._is_off or (not changed and not any(label.is_new for label in labels)):
-            return None
+            return onto
         account_id, now = library.account_id, self._clock()
-        number = library.last_change
-        if number is None:
-            number = await self._store.next_number(transaction, account_id) - 1
-        number += 1
-        if len(changed) > _SMALL_ROWS or number % _SMALL_CHANGES == 0:
+        if onto is None:
+            number = library.last_change
+            if number is None:
+                number = await self._store.next_number(transaction, account_id) - 1
+            onto = new_change(number + 1, action, [], 0, now)
+        else:
+            await self._store.remove(transaction, account_id, onto.number)
+        if len(changed) > _SMALL_ROWS or onto.number % _SMALL_CHANGES == 0:
             await self.make_room(transaction, account_id, len(changed))
+        count = len({owner_of(one.post_id) for one in changed})
         row = msgspec.structs.replace(
-            ended(new_change(number, action, labels, matched, now), BulkState.DONE, now),
-            done=matched,
-            changed=len({one.post_id for one in changed}),
-            kept=len(changed),
+            ended(onto, BulkState.DONE, now),
+            labels=[*onto.labels, *labels],
+            matched=onto.matched + matched,
+            done=onto.done + matched,
+            changed=onto.changed + (count or int(action is BulkAction.CREATE_LABEL)),
+            kept=onto.kept + len(changed),
         )
         await self._store.insert(transaction, account_id, row)
         await self._store.record_named(
-            transaction, account_id, number, changed, library.version + 1
+            transaction, account_id, row.number, changed, library.version + 1
         )
         return row
 

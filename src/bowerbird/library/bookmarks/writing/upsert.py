@@ -27,6 +27,8 @@ from bowerbird.model.arrival.imports import (
     RunRow,
     UpsertOutcome,
 )
+from bowerbird.model.bulk import Changed
+from bowerbird.model.labels import Label
 from bowerbird.requests import limits
 from bowerbird.storage.bookmarks.trash import DeletionStore
 from bowerbird.storage.bookmarks.upsert import UpsertStore
@@ -52,12 +54,16 @@ class Write(NamedTuple):
 
 
 class Written(NamedTuple):
-    """The ids of the posts that were written, and their labels."""
+    """The ids of the posts that were written, and their labels.
+
+    `recorded`: what an undo gives back, if the caller keeps it.
+    """
 
     new: frozenset[str]
     changed: frozenset[str]
-    created: tuple[str, ...]
+    created: tuple[Label, ...]
     left_out: tuple[LeftOutLabels, ...]
+    recorded: Sequence[Changed] = ()
 
 
 class Upsert:
@@ -114,12 +120,14 @@ class Upsert:
         deletions: Mapping[str, Deletion] = _NO_DELETIONS,
         by: ChangedBy = ChangedBy.OWNER,
         is_restored: bool = False,
+        is_recorded: bool = False,
     ) -> Written:
         """Writes the posts into a locked library, and records them as changes of a run.
 
         `stored` are the bookmarks of these posts, if the caller has read them in this transaction.
         `deletions` are the marks of deleted posts that come back. `by` counts if there is no run.
-        Restored posts come out of the trash: no limit applies to their labels.
+        Restored posts come out of the trash: no limit applies to their labels. `is_recorded`: the
+        caller keeps what was changed for an undo.
         """
         if stored is None:
             ids = [one.incoming.post_id for one in writes]
@@ -163,12 +171,14 @@ class Upsert:
             by=by,
         )
         if not is_restored:
-            await self._bulk.take_over(
-                transaction,
-                opened.account_id,
-                [(post_id, field) for post_id, field, _ in batch.changed_fields()],
-                [row["post_id"] for row in batch.new],
-            )
+            if opened.last_change != 0:
+                fields = [] if is_recorded else [one[:2] for one in batch.changed_fields()]
+                await self._bulk.take_over(
+                    transaction,
+                    opened.account_id,
+                    [*fields, *batch.replaced_values()],
+                    [row["post_id"] for row in batch.new],
+                )
             await self._bulk.claim(
                 transaction, opened.account_id, batch.labelled(), opened.version + 1
             )
@@ -178,8 +188,9 @@ class Upsert:
         return Written(
             frozenset(row["post_id"] for row in batch.new),
             frozenset(row["post_id"] for row in batch.changed),
-            tuple(label.name for label in room.created),
+            tuple(room.created),
             tuple(room.left_out),
+            batch.recorded(deletions.get, now) if is_recorded else (),
         )
 
     async def _note_links(

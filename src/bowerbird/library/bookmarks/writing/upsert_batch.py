@@ -6,6 +6,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
+from bowerbird.library.bookmarks.writing.annotations import replaced_values
 from bowerbird.library.bookmarks.writing.bookmark_row import (
     Row,
     complete,
@@ -26,7 +27,7 @@ from bowerbird.model.arrival.imports import (
     compressed,
     counts_of,
 )
-from bowerbird.model.bulk import PostField
+from bowerbird.model.bulk import Changed, KeptTrash, PostField
 from bowerbird.model.events import EventType, Happening, changed_fields
 from bowerbird.model.instants import without_offset
 from bowerbird.model.labels import Label
@@ -115,6 +116,27 @@ class Batch:
     def changed_fields(self) -> list[tuple[str, int, bool]]:
         before = {row["number"]: self._stored[row["post_id"]] for row in self.changed}
         return fields_changed(self.changed, before, self.attached, self.detached)
+
+    def recorded(self, deletions: Callable[[str], Deletion | None], now: int) -> list[Changed]:
+        """What an undo gives back: posts that are new, or restored, go to the trash."""
+        arrived = []
+        for row in self.new:
+            mark = deletions(row["post_id"])
+            kept = None if mark is None else msgspec.json.encode(KeptTrash(now, mark))
+            arrived.append(Changed(row["post_id"], PostField.TRASHED, was_set=True, kept=kept))
+        return [*arrived, *(Changed(*one) for one in self.changed_fields())]
+
+    def replaced_values(self) -> list[tuple[str, int]]:
+        """The notes and highlights that the batch changes."""
+        found: list[tuple[str, int]] = []
+        for row in self.changed:
+            stored = self._stored[row["post_id"]]
+            before = None if row["content_hash"] == stored.content_hash else self._before(stored)
+            if before is not None:
+                after = self.arrivals[stored.number].record
+                values = replaced_values(row["post_id"], before, after)
+                found += [(one.post_id, one.field) for one in values]
+        return found
 
     def happened(self, created: Sequence[Label], *, is_restored: bool) -> list[Happening]:
         """The events of the batch. `created` are the labels that it needed."""

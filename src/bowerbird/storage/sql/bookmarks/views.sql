@@ -47,36 +47,3 @@ UPDATE smart_view
 DELETE FROM smart_view
  WHERE account_id = :account_id
    AND slug = :slug
-
--- name: keep_deleted
-INSERT INTO deleted_view (account_id, slug, view, deleted_at)
-VALUES (:account_id, :slug, :view, :deleted_at)
-    ON CONFLICT (account_id, slug) DO UPDATE
-   SET view = excluded.view, deleted_at = excluded.deleted_at
-
--- name: deleted
-SELECT d.view, d.deleted_at
-  FROM deleted_view AS d
- WHERE d.account_id = :account_id
-   AND d.deleted_at >= :oldest
- ORDER BY d.deleted_at DESC, d.slug
- LIMIT :limit
-
--- name: take_deleted
-DELETE FROM deleted_view
- WHERE account_id = :account_id
-   AND slug = :slug
-   AND deleted_at >= :oldest
-RETURNING view
-
--- name: forget_deleted
--- Those that are too old, and the oldest of those that are too many.
-DELETE FROM deleted_view
- WHERE account_id = :account_id
-   AND (deleted_at < :oldest
-        OR slug NOT IN (SELECT d.slug
-                          FROM deleted_view AS d
-                         WHERE d.account_id = :account_id
-                         ORDER BY d.deleted_at DESC, d.slug
-                         LIMIT :most))
-RETURNING slug

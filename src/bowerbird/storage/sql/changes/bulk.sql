@@ -77,6 +77,7 @@ SELECT c.number, c.change_id, c.action, c.label, c.state, c.matched, c.done, c.c
   FROM bulk_change AS c
  WHERE c.account_id = :account_id
    AND c.number < :before
+   AND :action IN ('', c.action)
    AND (c.undo_until >= :now OR c.finished_at IS NULL)
  ORDER BY c.number DESC
  LIMIT :limit

@@ -4,8 +4,8 @@ SELECT EXISTS (SELECT 1 FROM one_time_link AS k WHERE k.expires_at < :now),
 
 -- name: next_accounts
 -- A page of accounts, and whether each has expired responses, deleted bookmarks, logs of imports,
--- imports that have stopped, rows of devices, sessions, entries of the activity log, deleted Smart
--- Views, changes of many posts, or events.
+-- imports that have stopped, rows of devices, sessions, entries of the activity log, changes, or
+-- events.
 SELECT l.account_id,
        EXISTS (SELECT 1
                  FROM idempotency AS i
@@ -69,10 +69,6 @@ SELECT l.account_id,
            OR (SELECT count(*)
                  FROM activity AS a
                 WHERE a.account_id = l.account_id) > :activity_most,
-       EXISTS (SELECT 1
-                 FROM deleted_view AS d
-                WHERE d.account_id = l.account_id
-                  AND d.deleted_at < :views_before),
        EXISTS (SELECT 1
                  FROM bulk_change AS c
                 WHERE c.account_id = l.account_id
