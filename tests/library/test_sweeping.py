@@ -15,7 +15,6 @@ from bowerbird.model.instants import with_offset
 from bowerbird.storage.bookmarks.trash import Trashed, TrashStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.upkeep.idempotency import IdempotencyStore
-from tests.support import writing
 from tests.support.imports import found
 from tests.support.service import Member, Service
 
@@ -68,22 +67,6 @@ async def test_only_expired_records_are_removed(cast: Service) -> None:
 
 
 @pytest.mark.both
-async def test_deleted_views_are_removed_when_their_hour_is_over(cast: Service) -> None:
-    for name in ("early", "late"):
-        await writing.send(cast.alice, "POST", "/v1/views", {"name": name})
-    await writing.send(cast.alice, "DELETE", "/v1/views/early")
-    cast.clock.now += HOUR + 1
-    await writing.send(cast.alice, "DELETE", "/v1/views/late")
-
-    assert await sweeping_of(cast).sweep() == 0
-    sql = "SELECT slug FROM deleted_view"
-    # A deletion already removes those that are too old.
-    assert [row[0] for row in await cast.database.rows(sql, {})] == ["late"]
-    cast.clock.now += HOUR + 1
-    assert await sweeping_of(cast).sweep() == 1
-    assert await cast.database.rows(sql, {}) == []
-
-
 @pytest.mark.both
 async def test_an_import_that_has_not_changed_for_a_day_is_interrupted(cast: Service) -> None:
     account, runs = await cast.alice.account(), ImportRuns(cast.database, cast.clock)

@@ -19,7 +19,6 @@ pytestmark = pytest.mark.anyio
 SWEEPS = {
     # A worker looks for accounts with something to do; what it then does is limited to each.
     ("accounts", "partly_deleted"): "accounts whose deletion was interrupted",
-    ("annotations", "accounts_with_expired"): "accounts with replaced notes to delete",
     ("annotations", "accounts_to_index"): "accounts with notes that are not searchable yet",
     ("checks", "accounts_with_undated"): "accounts with posts that have no time yet",
     ("checks", "accounts_without_languages"): "accounts with posts to find the languages of",

@@ -79,7 +79,6 @@ VIEWS_MAX: Final = 200
 BUCKETS_MAX: Final = 20
 # In the sidebar of the website; the page of views has all of them.
 PINNED_VIEWS_SHOWN: Final = 20
-# Deleted views of an account that can be restored, and how long.
 RULES_MAX: Final = 100
 # Each may be a change of many posts, of which few can be unfinished.
 RULE_ACTIONS_MAX: Final = UNFINISHED_CHANGES_MAX

@@ -90,7 +90,7 @@ class SavePage:
             request = _request(account, link, visit.form.get("labels", ""))
             note = _note(visit)
             before = await self._labels_of(account, link)
-            result, row = await self._saving.save_now(account, request.items, request.labels or ())
+            result, _ = await self._saving.save_now(account, request.items, request.labels or ())
         except Refusal as refused:
             return await self._shown(visit, link, status=refused.status, problem=refused.sentence)
         [item] = result.results
@@ -105,8 +105,7 @@ class SavePage:
             await self._write(account, self._flags.update_one, item.post_id, note)
         # A dialog goes back to the page under it.
         path = sender(visit.form.get("back", ""), of_post(item.post_id))
-        about = {"said": said} if before is not None or row is None else {"change": row.change_id}
-        return self._pages.go(saying(path, **about, post=item.post_id))
+        return self._pages.go(saying(path, said=said, post=item.post_id))
 
     async def _labels_of(self, account: Account, link: str) -> set[str] | None:
         """The keys of the labels of a known post."""

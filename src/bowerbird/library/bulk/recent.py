@@ -40,8 +40,8 @@ class RecentChange(Struct, frozen=True, kw_only=True):
     changed: int
     """Number of bookmarks that were changed."""
     restored: int
-    """Number of bookmarks that the undo gave something back; 1 for a label or Smart View, or 0 if it
-    was changed since."""
+    """Number of bookmarks that the undo gave something back; for a label or Smart View 1, or 0
+    if it was changed since."""
     made_by: str
     """Who made it: key, agent (by a tool), page (on the website), rule, or server (a command on
     it)."""

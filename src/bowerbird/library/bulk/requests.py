@@ -45,8 +45,8 @@ class BulkChange(Struct, frozen=True, kw_only=True):
     changed: int
     """Number of bookmarks that were changed so far; others were so already."""
     restored: int
-    """Number of bookmarks that the undo gave something back; 1 for a label or Smart View, or 0 if it
-    was changed since."""
+    """Number of bookmarks that the undo gave something back; for a label or Smart View 1, or 0
+    if it was changed since."""
     error: str | None
     """Why a change has failed, or null."""
     created_at: str | None

@@ -16,7 +16,7 @@ from bowerbird.library.bookmarks.list_request import BookmarkList, SavedFilter, 
 from bowerbird.library.bookmarks.writing.kept_changes import Done, KeptChanges
 from bowerbird.library.views import changes
 from bowerbird.library.views.counts import Budget, Count, CountRequest, CountState, ViewCounts
-from bowerbird.library.views.writing import Locked, ViewWriting
+from bowerbird.library.views.writing import Locked, ViewWriting, check_room
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import BulkAction, BulkRow, ChangedLabel, ValueKind, replaced, value_key
 from bowerbird.model.instants import with_offset
@@ -25,7 +25,7 @@ from bowerbird.model.posts.filters import RELEVANCE, BookmarkFilter
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.fields import gates_for
 from bowerbird.requests.filters import MEANING, filter_of, flags_of
-from bowerbird.requests.limits import PINNED_VIEWS_SHOWN, VIEWS_MAX
+from bowerbird.requests.limits import PINNED_VIEWS_SHOWN
 from bowerbird.requests.views import NewView, ViewBookmarksQuery, ViewChange, ViewQuery
 from bowerbird.storage.bookmarks.views import ViewStore
 from bowerbird.storage.database import Database, Transaction
@@ -174,8 +174,7 @@ class Views:
         self, transaction: Transaction, account: Account, request: NewView
     ) -> tuple[View, Locked]:
         locked = await self._writing.lock(transaction, account.account_id)
-        if len(locked.views) >= VIEWS_MAX:
-            raise errors.invalid("name", f"an account can have at most {VIEWS_MAX} views")
+        check_room(locked)
         slug, position = changes.free_slug(request.name, locked.views), len(locked.views) + 1
         view = changes.created(request, slug, self._clock(), position)
         await self._writing.put(transaction, locked, [*locked.views.values(), view], view)

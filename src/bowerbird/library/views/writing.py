@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from msgspec import Struct
 
+from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.library.access.turns import lock_library
 from bowerbird.library.views import changes
@@ -67,13 +68,18 @@ class ViewWriting:
             if present is not None:
                 await self.delete(transaction, locked, present)
             return present is not None
-        if present is None and len(locked.views) >= VIEWS_MAX:
-            return False
+        if present is None:
+            check_room(locked)
         others = (each for each in locked.views.values() if each is not present)
         views = changes.inserted(others, before, before.position)
         changed = msgspec.structs.replace(changes.placed(before, views), updated_at=self._clock())
         await self.put(transaction, locked, views, changed)
         return True
+
+
+def check_room(locked: Locked) -> None:
+    if len(locked.views) >= VIEWS_MAX:
+        raise errors.invalid("name", f"an account can have at most {VIEWS_MAX} views")
 
 
 def _moved(places: Mapping[str, int]) -> list[Happening]:

@@ -107,7 +107,8 @@ class BulkPages:
         if not row.is_finished:
             return {}
         undo = row.change_id if words.can_be_undone(row) else ""
-        return {"message": words.sentence(row), "undo_change": undo}
+        said = {} if visit.query.get("said") else {"message": words.sentence(row)}
+        return {**said, "undo_change": undo}
 
     async def after(
         self, visit: Visit, row: BulkRow, page: str = LIBRARY, *, place: str = _TOP

@@ -11,6 +11,7 @@ from bowerbird.assembly import Services
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.labels.label_list import FoundLabel
 from bowerbird.model.accounts import Account
+from bowerbird.model.bulk import BulkRow
 from bowerbird.model.labels import COLORS, name_key
 from bowerbird.requests import decoding
 from bowerbird.requests.labels import LabelChange
@@ -56,8 +57,8 @@ class LabelPages:
             made, row = await self._write(visit.signed_in.account, self._labels.create, wanted)
         except Refusal as refused:
             return await self._shown(visit, {_FIND: name}, refused)
-        about = {"said": "label-known"} if row is None else {"change": row.change_id}
-        return self._go({_FIND: made.label_name, **about}, f"label-{made.id}")
+        said = "label-known" if row is None else "label-made"
+        return self._go({_FIND: made.label_name, **_told(said, row)}, f"label-{made.id}")
 
     async def change(self, visit: Visit) -> Reply:
         sent = {"label_name": visit.form.get("name", ""), "color": visit.form.get("color") or None}
@@ -66,9 +67,8 @@ class LabelPages:
             _, row = await self._write(account, self._labels.update, label_id, _change(sent))
             if row is not None and not row.is_finished:
                 await self._labels.changes.finish_soon(account, row.change_id)
-            about = {"said": "label-changed"} if row is None else {"change": row.change_id}
             kept = _kept(visit.form.get("back", ""))
-            return self._go({**kept, **about}, f"label-{label_id}")
+            return self._go({**kept, **_told("label-changed", row)}, f"label-{label_id}")
 
         return await self._or_say_why(visit, change)
 
@@ -154,6 +154,10 @@ def _row(label: FoundLabel, back: Mapping[str, str]) -> dict[str, Any]:
 
 def _change(sent: Mapping[str, str | None]) -> LabelChange:
     return decoding.decode(msgspec.json.encode(sent), LabelChange)
+
+
+def _told(said: str, row: BulkRow | None) -> dict[str, str]:
+    return {"said": said} if row is None else {"said": said, "change": row.change_id}
 
 
 def _kept(back: str) -> dict[str, str]:

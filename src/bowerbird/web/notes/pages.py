@@ -48,7 +48,9 @@ class NotePages:
 
     async def note(self, visit: Visit) -> Reply:
         async def change() -> str:
-            return self._after(visit, "note-same", "note", await self._set_note(visit))
+            row = await self._set_note(visit)
+            done = "note-saved" if _note(visit).note else "note-removed"
+            return self._after(visit, "note-same" if row is None else done, "note", row)
 
         return await self._change(visit, change)
 
@@ -111,8 +113,8 @@ class NotePages:
 
     def _after(self, visit: Visit, said: str, place: str, row: BulkRow | None) -> str:
         """The page of the post at the place of the change, with a message and its undo."""
-        about = {"said": said} if row is None else {"change": row.change_id}
-        return f"{saying(_page(visit), **about)}#{place}"
+        change = {} if row is None else {"change": row.change_id}
+        return f"{saying(_page(visit), said=said, **change)}#{place}"
 
 
 def _post_id(visit: Visit) -> str:

@@ -28,7 +28,7 @@ _SAID: Final = {
     "down": "view-moved",
     "pin": "view-pinned",
     "unpin": "view-unpinned",
-    "delete": "",
+    "delete": "view-deleted",
 }
 _FLAG_WORDS: Final = {
     ("is_unread_only", "true"): "unread only",
@@ -89,9 +89,9 @@ class ViewPages:
             raise Refusal(Code.INVALID_REQUEST, "The form has no action.")
         slug = visit.form[action]
         view, row = await self._change(visit.signed_in.account, action, slug)
-        if action == "delete" and row is not None:
-            return self._pages.go(f"{PATH}?{urlencode({'change': row.change_id})}")
         values = {"said": _SAID[action], "view": view.slug}
+        if row is not None:
+            values["change"] = row.change_id
         if action in ("up", "down"):
             values["by"] = action
         return self._pages.go(f"{PATH}?{urlencode(values)}")
