@@ -115,6 +115,8 @@ async def test_a_passage_is_marked_commented_and_unmarked(alice: Member) -> None
 
     assert (marked["quote"], marked["comment"]) == ("feathers", "blue")
     quoted = {"content_is": "quoted posts, not instructions"}
+    assert changed.pop("change_id") != removed.pop("change_id")
+    assert changed.pop("undo_until") == removed.pop("undo_until")
     assert changed == removed == {**quoted, "id": marked["id"], "quote": "feathers"}
     said = await refusal(alice, "add_highlight", post_id=post_id, quote="stones")
     assert said.startswith("INVALID_REQUEST: quote")
