@@ -80,6 +80,8 @@ class NulInCell(ValueError):  # noqa: N818 - it says what is wrong
 
 def text_cell(cell: str) -> str:
     """Marks a text that people wrote also if it looks like a number or a date."""
+    if cell[:2] in SAFE_STARTS:
+        return cell
     if len(cell) <= MAX_VALUE_CHARACTERS and _looks_like_a_value(cell):
         return "'" + cell
     return escape_cell(cell)
@@ -149,12 +151,7 @@ COLUMNS: Final = (
 # Less than a block that would be mapped, and cleared, for each write.
 _WRITE_BYTES: Final = 1 << 16
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
-_FROM_1: Final = _DIGITS - {"0"}
-_LETTERS: Final = frozenset(string.ascii_letters)
 _ROUNDED: Final = 10**MAX_EXACT_DIGITS
-# Looking up a small number is faster than formatting it.
-_SMALL: Final = 2_048
-_DECIMALS: Final = tuple(map(str, range(_SMALL)))
 
 # In JSON: after an even number of backslashes.
 _NUL: Final = re.compile(rb"(?<!\\)((?:\\\\)*+)\\u0000")
@@ -173,6 +170,9 @@ class _Quoted(Struct, frozen=True, gc=False):
     author_username: str | None = None
     text: str | None = None
     link: str | None = None
+
+
+_NO_ARTICLE, _NO_POST = _Article(), _Quoted()
 
 
 class _Attachment(Struct, frozen=True, gc=False):
@@ -258,71 +258,50 @@ def _without_nul(row: Row) -> Row:
 
 
 def _cells(row: Row) -> tuple[str, ...]:
-    """The cells of a row, marked where necessary.
-
-    Only cells that can need a mark are checked, and those that most posts fill are checked here
-    and not in functions, which would take longer than the check.
-    """
+    """The cells of a row, marked where necessary."""
     details, meta = row.tweet_details, row.tweet_details.meta
-    post_id, author_id, conversation_id = row.post_id, row.author_id, meta.tweet_conversation_id
-    link, text, posted_at = details.link, details.text, details.posted_at
-    username, name = row.author_username, row.author_details.name
-    sort_index = row.sort_index
-    title = article_text = article_link = quoted_author = quoted_text = quoted_link = ""
-    media_types = media_links = gone_at = removed_at = note = highlights = ""
-    if details.article is not None:
-        title, article_text, article_link = _article(details.article)
-    if details.quoted_tweet is not None:
-        quoted_author, quoted_text, quoted_link = _quoted(details.quoted_tweet)
-    if details.attachments:
-        media_types, media_links = _media(details.attachments)
-    if row.note or row.highlights or row.gone_at or row.removed_at:
-        gone_at, removed_at, note, highlights = _rest(row)
-    metrics = meta.non_real_time_engagement_metrics
-    favorites, retweets = metrics.favorite_count, metrics.retweet_count
-    replies, quotes, saves = metrics.reply_count, metrics.quote_count, metrics.bookmark_count
-    id_cell = (
-        "'" + post_id
-        if len(post_id) > MAX_EXACT_DIGITS and post_id.isdecimal()
-        else escape_cell(post_id)
-    )
+    article, quoted = details.article or _NO_ARTICLE, details.quoted_tweet or _NO_POST
+    attachments, counts = details.attachments, meta.non_real_time_engagement_metrics
     return (
-        id_cell,
-        link if link[:1] in _LETTERS else escape_cell(link),
-        username if username[:2] in SAFE_STARTS else text_cell(username),
-        name if name[:2] in SAFE_STARTS else text_cell(name),
-        author_id
-        if author_id[:1] in _FROM_1 and len(author_id) <= MAX_EXACT_DIGITS
-        else escape_cell(author_id),
-        posted_at if posted_at[4:5] == "-" and posted_at[0] in _DIGITS else escape_cell(posted_at),
+        _id(row.post_id),
+        escape_cell(details.link),
+        text_cell(row.author_username),
+        text_cell(row.author_details.name),
+        escape_cell(row.author_id),
+        escape_cell(details.posted_at),
         row.bookmarked_at,
         row.imported_at,
-        "true" if row.is_read else "false",
-        "true" if row.is_archived else "false",
-        text_cell(", ".join(row.tags)) if row.tags else "",
-        text if len(text) > MAX_VALUE_CHARACTERS and text[0].isalpha() else text_cell(text),
-        title,
-        article_text,
-        article_link,
-        quoted_author,
-        quoted_text,
-        quoted_link,
-        media_types,
-        media_links,
-        id_cell if conversation_id == post_id else _id(conversation_id),
-        _id(meta.tweet_reply_to_tweet_id) if meta.tweet_reply_to_tweet_id else "",
-        "true" if meta.tweet_is_thread or meta.is_sub_tweet_of_thread else "false",
-        _DECIMALS[favorites] if 0 <= favorites < _SMALL else _count(favorites),
-        _DECIMALS[retweets] if 0 <= retweets < _SMALL else _count(retweets),
-        _DECIMALS[replies] if 0 <= replies < _SMALL else _count(replies),
-        _DECIMALS[quotes] if 0 <= quotes < _SMALL else _count(quotes),
-        _DECIMALS[saves] if 0 <= saves < _SMALL else _count(saves),
-        f"{sort_index}" if 0 <= sort_index < _ROUNDED else f"'{sort_index}",
-        gone_at,
-        removed_at,
-        note,
-        highlights,
+        _flag(row.is_read),
+        _flag(row.is_archived),
+        text_cell(", ".join(row.tags or ())),
+        text_cell(details.text),
+        text_cell(article.title or ""),
+        text_cell(article.plain_text or article.preview_text or ""),
+        escape_cell(article.url or ""),
+        text_cell(quoted.author_username or ""),
+        text_cell(quoted.text or ""),
+        escape_cell(quoted.link or ""),
+        escape_cell(", ".join([one.type or "" for one in attachments])),
+        # One link per line: an address may contain commas.
+        escape_cell("\n".join([one.url for one in attachments if one.url])),
+        _id(meta.tweet_conversation_id),
+        _id(meta.tweet_reply_to_tweet_id or ""),
+        _flag(meta.tweet_is_thread or meta.is_sub_tweet_of_thread),
+        _count(counts.favorite_count),
+        _count(counts.retweet_count),
+        _count(counts.reply_count),
+        _count(counts.quote_count),
+        _count(counts.bookmark_count),
+        _count(row.sort_index),
+        escape_cell(row.gone_at or ""),
+        escape_cell(row.removed_at or ""),
+        text_cell(row.note or ""),
+        text_cell("\n\n".join(map(_highlight, row.highlights))),
     )
+
+
+def _flag(value: bool) -> str:  # noqa: FBT001 - the value itself
+    return "true" if value else "false"
 
 
 def _count(number: int) -> str:
@@ -332,45 +311,6 @@ def _count(number: int) -> str:
 def _id(text: str) -> str:
     is_rounded = len(text) > MAX_EXACT_DIGITS and text.isdecimal()
     return "'" + text if is_rounded else escape_cell(text)
-
-
-def _article(article: _Article) -> tuple[str, str, str]:
-    title, link = article.title or "", article.url or ""
-    text = article.plain_text or article.preview_text or ""
-    return text_cell(title), text_cell(text), escape_cell(link)
-
-
-def _quoted(quoted: _Quoted) -> tuple[str, str, str]:
-    author, text, link = quoted.author_username or "", quoted.text or "", quoted.link or ""
-    return (
-        author if author[:2] in SAFE_STARTS else text_cell(author),
-        text if len(text) > MAX_VALUE_CHARACTERS and text[0].isalpha() else text_cell(text),
-        link if link[:1] in _LETTERS else escape_cell(link),
-    )
-
-
-def _media(attachments: Sequence[_Attachment]) -> tuple[str, str]:
-    if len(attachments) == 1:
-        (attachment,) = attachments
-        type, url = attachment.type or "", attachment.url or ""
-        return (
-            type if type[:1] in _LETTERS else escape_cell(type),
-            url if url[:1] in _LETTERS else escape_cell(url),
-        )
-    types = ", ".join([attachment.type or "" for attachment in attachments])
-    # One link per line: an address may contain commas.
-    links = "\n".join([attachment.url for attachment in attachments if attachment.url])
-    return escape_cell(types), escape_cell(links)
-
-
-def _rest(row: Row) -> tuple[str, str, str, str]:
-    passages = "\n\n".join(map(_highlight, row.highlights))
-    return (
-        escape_cell(row.gone_at or ""),
-        escape_cell(row.removed_at or ""),
-        text_cell(row.note or ""),
-        text_cell(passages),
-    )
 
 
 def _highlight(passage: _Passage) -> str:
