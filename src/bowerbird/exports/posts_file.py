@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Struct
 
 from bowerbird.model import json_depth
 from bowerbird.model.posts.media import image_urls
@@ -15,9 +15,6 @@ T = TypeVar("T")
 _OPENING: Final = b"[\n"
 _BETWEEN: Final = b",\n"
 _CLOSING: Final = b"]\n"
-_COMMA, _OPEN, _CLOSE = b",[]"
-# Several pages, because the beginning of the next one is moved before more is read.
-_READ_BYTES: Final = 1 << 22
 
 
 async def to_json_array(pages: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
@@ -40,36 +37,20 @@ def read_pages(file: Path, kind: type[T]) -> Iterator[list[T]]:
     decode = msgspec.json.Decoder(list[kind]).decode  # type: ignore[valid-type]  # the caller's type
     for page in _pages(file):
         try:
-            # A raw value is a part of the bytes that it was decoded from.
-            yield decode(bytes(page) if kind is Raw else page)
+            yield decode(page)
         except RecursionError:
-            yield decode(json_depth.cut(bytes(page)))
+            yield decode(json_depth.cut(page))
 
 
-def _pages(file: Path) -> Iterator[memoryview]:
-    """Each page as a JSON array, valid until the next one. Lines of the file would be copies."""
-    buffer = bytearray(_READ_BYTES)
-    # The bytes that are not yet passed on. The one before them becomes a bracket.
-    start = end = 1
-    with file.open("rb", buffering=0) as source:
-        while read := source.readinto(memoryview(buffer)[end:]):
-            searched, end = end, end + read
-            while (line_end := buffer.find(b"\n", searched, end)) >= 0:
-                if line_end - start > 1:
-                    # A comma follows each page but the last.
-                    last = line_end - 1 if buffer[line_end - 1] == _COMMA else line_end
-                    buffer[start - 1], buffer[last] = _OPEN, _CLOSE
-                    yield memoryview(buffer)[start - 1 : last + 1]
-                start = searched = line_end + 1
-            if start > 1:
-                rest = buffer[start:end]
-                start, end = 1, 1 + len(rest)
-                buffer[1:end] = rest
-            if end == len(buffer):
-                buffer = buffer + bytes(len(buffer))
-    if start < end:
-        # The file was cut off, which the decoder reports.
-        yield memoryview(b"[%b]" % bytes(buffer[start:end]))
+def _pages(file: Path) -> Iterator[bytes]:
+    """Each page as a JSON array. A page is a line, and a comma follows each but the last."""
+    with file.open("rb") as source:
+        for line in source:
+            if not line.endswith(b"\n"):
+                # The file was cut off, which the decoder reports.
+                yield b"[%b]" % line
+            elif line not in (_OPENING, _CLOSING):
+                yield b"[%b]" % line.removesuffix(b"\n").removesuffix(b",")
 
 
 _INDEX: Final = "index.json"
