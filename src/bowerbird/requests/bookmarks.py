@@ -161,8 +161,8 @@ class FlagsRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             raise InvalidField("is_read", "is required, unless is_archived is sent")
 
 
-class ChangesQuery(Struct, frozen=True):
-    """GET /bookmarks/changes."""
+class PageQuery(Struct, frozen=True):
+    """A page of a list that every plan may read to its end."""
 
     limit: Limit = None
     cursor: Annotated[
@@ -176,6 +176,10 @@ class ChangesQuery(Struct, frozen=True):
             },
         ),
     ] = None
+
+
+class ChangesQuery(PageQuery, frozen=True):
+    """GET /bookmarks/changes."""
 
 
 class TrashQuery(Struct, frozen=True, kw_only=True):

@@ -52,23 +52,6 @@ DeletedTo = Annotated[
 ]
 
 
-class TrashSelecting(Protocol):
-    """The filters that the trash has."""
-
-    @property
-    def q(self) -> str | None: ...
-    @property
-    def author(self) -> str | None: ...
-    @property
-    def label(self) -> str | list[str] | None: ...
-    @property
-    def tag(self) -> str | None: ...
-    @property
-    def deleted_from(self) -> str | None: ...
-    @property
-    def deleted_to(self) -> str | None: ...
-
-
 _DELETED: Final = ("deleted_from", "deleted_to")
 TRASH_FILTERS: Final = ("q", "author", "label", "tag", *_DELETED)
 

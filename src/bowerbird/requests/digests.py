@@ -5,28 +5,14 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from bowerbird.model.digests import Frequency
-from bowerbird.requests import limits
-from bowerbird.requests.bookmarks import Limit
+from bowerbird.requests.bookmarks import PageQuery
 from bowerbird.requests.fields import TimeZone, about
 
 FORMATS = ("json", "markdown", "html")
 
 
-class DigestsQuery(Struct, frozen=True):
+class DigestsQuery(PageQuery, frozen=True):
     """GET /digests."""
-
-    limit: Limit = None
-    cursor: Annotated[
-        str | None,
-        about(
-            "next_cursor of the previous page, unchanged.",
-            "",
-            argument={
-                "maxLength": limits.CURSOR_MAX,
-                "description": "next_cursor of the page before.",
-            },
-        ),
-    ] = None
 
 
 class DigestQuery(Struct, frozen=True):

@@ -11,7 +11,7 @@ from bowerbird.errors import Refusal
 from bowerbird.model.bulk import BulkAction
 from bowerbird.model.labels import Color
 from bowerbird.requests import decoding, limits
-from bowerbird.requests.bookmarks import Limit
+from bowerbird.requests.bookmarks import PageQuery
 from bowerbird.requests.bulk import (
     EITHER,
     BulkRequest,
@@ -27,14 +27,8 @@ _ACTIONS = {"add": BulkAction.ADD_LABEL, "remove": BulkAction.REMOVE_LABEL}
 _NAME = about("The label's name. Case is ignored when labels are compared.")
 
 
-class LabelsQuery(Struct, frozen=True, kw_only=True):
+class LabelsQuery(PageQuery, frozen=True):
     """GET /labels. Without both, the list is complete."""
-
-    limit: Limit = None
-    cursor: Annotated[
-        str | None,
-        about("next_cursor of the previous page, unchanged.", ""),
-    ] = None
 
 
 class LabelRequest(Struct, frozen=True, kw_only=True):

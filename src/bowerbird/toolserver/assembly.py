@@ -9,7 +9,7 @@ import msgspec
 
 from bowerbird.assembly import Services
 from bowerbird.settings import Settings
-from bowerbird.toolserver.protocol.http_endpoint import Answers, ToolServer
+from bowerbird.toolserver.protocol.http_endpoint import ToolServer
 from bowerbird.toolserver.protocol.resources import Resources
 from bowerbird.toolserver.protocol.tool_calls import ToolCalls
 from bowerbird.toolserver.tools import catalogue
@@ -20,6 +20,7 @@ from bowerbird.wire.responses import server_card
 
 if TYPE_CHECKING:
     from bowerbird.telemetry.traces import Traces
+    from bowerbird.toolserver.protocol.exchange import Exchange
 
 _PORTS: Final = {"http": 80, "https": 443}
 
@@ -38,7 +39,7 @@ def tool_server(
     tool_calls = ToolCalls(tools, services.calls, settings.upgrade_url)
     resources = Resources(services.bookmarks, services.views, services.digests)
 
-    def load() -> Answers:
+    def load() -> "Exchange":
         from bowerbird.toolserver.protocol import exchange, sdk_server  # noqa: PLC0415 - 1.3 s and 30 MB
 
         handlers = sdk_server.Handlers(tool_calls, resources, settings.upgrade_url)

@@ -8,7 +8,7 @@ from bowerbird.library.accounts.accounts import AccountDeletion
 from bowerbird.library.accounts.uses import VersionUse
 from bowerbird.library.statistics.statistics import Statistics
 from bowerbird.web import exports as export_pages
-from bowerbird.web import saving, start, welcome
+from bowerbird.web import saving, welcome
 from bowerbird.web.account import account as account_pages
 from bowerbird.web.account import activity as activity_pages
 from bowerbird.web.account import deletion as deletion_pages
@@ -73,7 +73,6 @@ def visits(
 
     def build(show_published: ShowPublished) -> PageVisits:
         routes: list[PageRoute] = [
-            *start.routes(pages, show_published),
             *(look_around.routes() if settings.demo == "on" else ()),
             *link_pages.routes(sign_in, sign_up_pages, pages),
             *SignInPages(sign_in, pages).routes(),
@@ -85,7 +84,7 @@ def visits(
             *key_pages.routes(services, ending, pages, show_published),
             *ConnectPage(services.connect_codes, pages).routes(),
             *account_pages.routes(services, sign_in, pages),
-            *welcome.routes(services, sign_in, pages),
+            *welcome.routes(services, sign_in, pages, show_published),
             *reading_choices.routes(services.accounts, services.digests, pages),
             *deletion_pages.routes(AccountDeletion(database), pages),
             *activity_pages.routes(

@@ -6,7 +6,7 @@ from urllib.parse import quote, urlencode
 
 from bowerbird.errors import Refusal
 from bowerbird.library.digests import wording
-from bowerbird.library.digests.digests import Digests, PreferencesResponse
+from bowerbird.library.digests.digests import Digests
 from bowerbird.library.digests.responses import (
     DigestPost,
     DigestResponse,
@@ -68,7 +68,7 @@ class DigestPages:
             older=f"{PATH}?{urlencode({'cursor': found.next_cursor})}" if found.next_cursor else "",
             is_first=asked.cursor is None,
             daily=await self._highlights.daily(visit) if asked.cursor is None else None,
-            next_at=_next(preferences, times),
+            next_at=times.moment_of(preferences.next_digest_at),
             digest={
                 "frequency": preferences.frequency,
                 "hour": preferences.hour,
@@ -97,9 +97,9 @@ class DigestPages:
             sections=parts.sections(digest),
             highlight=parts.highlight(digest),
             earlier=_listed(earlier, times) if earlier else None,
-            made_at=_moment(digest.made_at, times),
+            made_at=times.moment_of(digest.made_at),
             mailed=_mail_sentence(digest.mail),
-            next_at=_next(preferences, times),
+            next_at=times.moment_of(preferences.next_digest_at),
         )
 
 
@@ -185,15 +185,6 @@ def _title(digest: DigestSummary, times: Times) -> str:
         return digest.title
     first, last = (date.fromisoformat(day) for day in (digest.first_day, digest.last_day))
     return words.day(first) if first == last else f"{words.day(first)} \u2013 {words.day(last)}"
-
-
-def _next(preferences: PreferencesResponse, times: Times) -> Moment | None:
-    text = preferences.next_digest_at
-    return _moment(text, times) if text else None
-
-
-def _moment(text: str, times: Times) -> Moment:
-    return times.moment(instants.parse(text) or 0)
 
 
 def _day(text: str, times: Times) -> Moment:

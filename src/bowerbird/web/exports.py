@@ -1,7 +1,7 @@
 """The page for exports: its form is derived from the request of the API."""
 
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -17,7 +17,8 @@ from bowerbird.requests.exports import ExportRequest
 from bowerbird.requests.fields import gates_of, metadata_of
 from bowerbird.requests.filter_values import read_flag, read_instant
 from bowerbird.requests.filters import readers
-from bowerbird.web.visits.formats import Times, size_text
+from bowerbird.web.library.filter_words import WORDS
+from bowerbird.web.visits.formats import size_text
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit
@@ -26,37 +27,6 @@ from bowerbird.wire.responses.replies import Header, Reply
 
 VIEW: Final = "view"
 TAG: Final = "tag"
-# Names that need other words than those of the API.
-WORDS: Final = {
-    VIEW: "Smart View",
-    "is_unread_only": "Unread posts only",
-    "hide_archived": "Without archived posts",
-    "is_archived_only": "Archived posts only",
-    "media_type": "Type",
-    TAG: "Label",
-    "label": "Several labels, with commas",
-    "label_match": "Labels needed",
-    "language": "Language, such as en",
-    "network": "Network",
-    "unlabelled": "Without a label",
-    "has_note": "With a note",
-    "has": "With, such as highlight",
-    "is_gone": "Gone from its network",
-    "is_reply": "Replies only",
-    "is_thread": "Threads only",
-    "is_duplicate": "Duplicates only",
-    "min_words": "Words, at least",
-    "max_words": "Words, at most",
-    "min_likes": "Likes, at least",
-    "linked_site": "With a link to",
-    "posted_from": "Posted from",
-    "posted_to": "Posted until",
-    "bookmarked_from": "Saved from",
-    "bookmarked_to": "Saved until",
-    "updated_since": "Changed since",
-    "q": "Words",
-    "vector_search_term": "Near in meaning to",
-}
 _DAY: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
@@ -98,9 +68,10 @@ def _names() -> tuple[str, ...]:
 def _option(
     name: str, value: str, views: Sequence[tuple[str, str]], labels: Sequence[str]
 ) -> Option:
-    text = WORDS.get(name, name.replace("_", " ").capitalize())
     if name == VIEW:
-        return Option(name, text, "choice", value, [("", "All posts"), *views])
+        return Option(name, "Smart View", "choice", value, [("", "All posts"), *views])
+    words = WORDS[name]
+    text = words.exported or words.name
     read = readers(ExportRequest)[name].read
     described = metadata_of(ExportRequest)[name]
     choices = described.get("argument") or described.get("parameter") or {}
@@ -124,14 +95,16 @@ _SUGGESTED: Final = 200
 
 def routes(services: Services, pages: VisitPages) -> list[PageRoute]:
     page = _ExportsPage(services, pages)
+    changes = {"cancel": page.cancel, "delete": page.delete, "again": page.start_again}
     return [
         PageRoute("GET", PATH, page.shown),
-        PageRoute("POST", PATH, page.start, page=PATH),
+        PageRoute("POST", PATH, page.start, page=PATH, again=page.shown),
         PageRoute("GET", f"{PATH}/state", page.state, is_json=True),
         PageRoute("GET", f"{PATH}/{{job_id}}/file", page.download),
-        PageRoute("POST", f"{PATH}/{{job_id}}/cancel", page.cancel, page=PATH),
-        PageRoute("POST", f"{PATH}/{{job_id}}/delete", page.delete, page=PATH),
-        PageRoute("POST", f"{PATH}/{{job_id}}/again", page.start_again, page=PATH),
+        *(
+            PageRoute("POST", f"{PATH}/{{job_id}}/{name}", change, page=PATH, again=page.shown)
+            for name, change in changes.items()
+        ),
     ]
 
 
@@ -141,25 +114,22 @@ class _ExportsPage:
         self._exports = services.exports
         self._pages = pages
 
-    async def shown(
-        self, visit: Visit, *, status: int = 200, chosen: str = "json", problem: str = ""
-    ) -> Reply:
+    async def shown(self, visit: Visit) -> Reply:
         account, given = visit.signed_in.account, filters_in(visit.form or visit.query)
+        format = visit.form.get("format", "")
         jobs = await self._exports.latest(account)
         views = [(view.slug, view.name) for view in await self._services.views.all(account)]
         uses, _ = await self._services.labels.listed.uses(account)
         return self._pages.show(
             visit,
             "exports.html",
-            status=status,
-            problem=problem,
             total=account.total,
             is_free=account.is_free,
             options=options(account, given, views, [use.label_name for use in uses[:_SUGGESTED]]),
             is_whole=not given or _WHOLE in visit.form.get("posts", ""),
             formats=_FORMATS,
-            chosen=chosen,
-            jobs=[_row(job, visit.times) for job in jobs],
+            chosen=format if format in _FORMATS else "json",
+            jobs=[(each, each.job, _progress(each), _size(each)) for each in jobs],
             mark=_mark(jobs),
             max_listed=MAX_LISTED,
         )
@@ -167,24 +137,15 @@ class _ExportsPage:
     async def start(self, visit: Visit) -> Reply:
         account, format = visit.signed_in.account, visit.form.get("format", "")
         if format not in _FORMATS:
-            return await self.shown(visit, status=400, problem="Choose a format.")
+            raise Refusal(Code.INVALID_REQUEST, "Choose a format.")
         is_whole = visit.form.get("posts") == _WHOLE
-        try:
-            return await self._start(account, format, {} if is_whole else filters_in(visit.form))
-        except Refusal as refused:
-            return await self.shown(
-                visit, status=refused.status, chosen=format, problem=refused.sentence
-            )
+        return await self._start(account, format, {} if is_whole else filters_in(visit.form))
 
     async def start_again(self, visit: Visit) -> Reply:
         """Repeats an export with the current posts of the library."""
         account, job_id = visit.signed_in.account, visit.request.path_params["job_id"]
-
-        async def start() -> Reply:
-            format, fields = await self._exports.fields_of(account, job_id)
-            return await self._start(account, format, fields)
-
-        return await self._or_say_why(visit, start)
+        format, fields = await self._exports.fields_of(account, job_id)
+        return await self._start(account, format, fields)
 
     async def _start(self, account: Account, format: str, fields: Mapping[str, Any]) -> Reply:
         request = _request(account, fields)
@@ -193,26 +154,13 @@ class _ExportsPage:
         return self._pages.go(f"{PATH}?said=export-started#files")
 
     async def cancel(self, visit: Visit) -> Reply:
-        async def cancel() -> Reply:
-            job_id = visit.request.path_params["job_id"]
-            await self._exports.cancel(visit.signed_in.account, job_id)
-            return self._pages.go(f"{PATH}?said=export-cancelled#files")
-
-        return await self._or_say_why(visit, cancel)
+        await self._exports.cancel(visit.signed_in.account, visit.request.path_params["job_id"])
+        return self._pages.go(f"{PATH}?said=export-cancelled#files")
 
     async def delete(self, visit: Visit) -> Reply:
-        async def delete() -> Reply:
-            job_id = visit.request.path_params["job_id"]
-            await self._exports.delete_file(visit.signed_in.account, job_id)
-            return self._pages.go(f"{PATH}?said=export-deleted#files")
-
-        return await self._or_say_why(visit, delete)
-
-    async def _or_say_why(self, visit: Visit, work: Callable[[], Awaitable[Reply]]) -> Reply:
-        try:
-            return await work()
-        except Refusal as refused:
-            return await self.shown(visit, status=refused.status, problem=refused.sentence)
+        job_id = visit.request.path_params["job_id"]
+        await self._exports.delete_file(visit.signed_in.account, job_id)
+        return self._pages.go(f"{PATH}?said=export-deleted#files")
 
     async def state(self, visit: Visit) -> Reply:
         """The progress for a script, which opens the page again when `mark` changes."""
@@ -249,28 +197,12 @@ def _mark(jobs: list[ListedExport]) -> str:
     return " ".join(each.job.job_id for each in jobs if not each.job.is_finished)
 
 
+def _size(each: ListedExport) -> str:
+    return "" if each.job.file_size is None else size_text(each.job.file_size)
+
+
 def _progress(each: ListedExport) -> dict[str, Any]:
     done, total = each.job.progress.done, each.job.progress.total
     is_waiting = each.job.status == JobState.PENDING and not total
     text = "waiting for its turn" if is_waiting else f"{done:,} of {total:,}"
     return {"id": each.job.job_id, "done": done, "total": total, "text": text}
-
-
-def _row(each: ListedExport, times: Times) -> dict[str, Any]:
-    job, moment = each.job, times.moment
-    size = "" if job.file_size is None else size_text(job.file_size)
-    return {
-        "id": job.job_id,
-        "format": _FORMATS[job.format].title,
-        "description": each.description.removesuffix("."),
-        "state": job.status,
-        "is_running": not job.is_finished,
-        "is_cancelled": job.is_cancelled,
-        "progress": _progress(each),
-        "posts": job.progress.total,
-        "size": size,
-        "error": job.error or "",
-        "notes": job.notes,
-        "created_at": moment(each.created_at),
-        "expires_at": None if each.expires_at is None else moment(each.expires_at),
-    }

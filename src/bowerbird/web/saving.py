@@ -64,7 +64,12 @@ class SavePage:
     def routes(self) -> list[PageRoute]:
         return [
             PageRoute("GET", PATH, self.show),
-            PageRoute("POST", PATH, self.save, page=PATH, max_form_bytes=MAX_NOTE_FORM_BYTES),
+            PageRoute(
+                *("POST", PATH, self.save),
+                page=PATH,
+                again=self.show,
+                max_form_bytes=MAX_NOTE_FORM_BYTES,
+            ),
             PageRoute("GET", PREVIEW, self.preview, is_json=True),
         ]
 
@@ -81,23 +86,16 @@ class SavePage:
         labels = await self._fitting(account, author, text) if record is not None else []
         return self._pages.json({"text": text[:_SHOWN], "labels": labels})
 
-    async def show(self, visit: Visit) -> Reply:
-        return await self._shown(visit, shared_link(visit.query))
-
     async def save(self, visit: Visit) -> Reply:
-        account, link = visit.signed_in.account, visit.form.get("link", "").strip()
-        try:
-            request = _request(account, link, visit.form.get("labels", ""))
-            note = _note(visit)
-            before = await self._labels_of(account, link)
-            result, _ = await self._saving.save_now(account, request.items, request.labels or ())
-        except Refusal as refused:
-            return await self._shown(visit, link, status=refused.status, problem=refused.sentence)
+        account, link = visit.signed_in.account, _typed_link(visit)
+        request = _request(account, link, visit.form.get("labels", ""))
+        note = _note(visit)
+        before = await self._labels_of(account, link)
+        result, _ = await self._saving.save_now(account, request.items, request.labels or ())
         [item] = result.results
         if item.error is not None or item.post_id is None:
             problem = item.error.message if item.error else ""
-            problem = problem.removeprefix("links[0]: ")
-            return await self._shown(visit, link, status=400, problem=problem)
+            raise Refusal(Code.INVALID_REQUEST, problem.removeprefix("links[0]: "))
         left_out = {name_key(name) for name in item.labels_left_out or ()}
         wanted = {name_key(name) for name in request.labels or ()} - left_out
         said = "link-saved" if before is None else _said(wanted, wanted - before)
@@ -125,18 +123,15 @@ class SavePage:
             known = await self._saving.addresses.known(account, post.source_id)
         return await self._bookmarks.found(account, known.post_id if known else post.post_id)
 
-    async def _shown(
-        self, visit: Visit, link: str, *, status: int = 200, problem: str = ""
-    ) -> Reply:
+    async def show(self, visit: Visit) -> Reply:
         account = visit.signed_in.account
+        link = _typed_link(visit) if visit.refused else shared_link(visit.query)
         post = post_links.parse(link) if link else None
         uses, _ = await self._labels.listed.uses(account)
         known = await self._found(account, post)
         return self._pages.show(
             visit,
             "save.html",
-            status=status,
-            problem=problem,
             link=link,
             post=None if post is None else _words(post, visit.times),
             known=await self._known(visit, known) if known else None,
@@ -236,6 +231,10 @@ def _not_a_post(link: str) -> str:
         "This is not a link to a post, so it cannot be saved. A link to a post of "
         f"{named('or')} can."
     )
+
+
+def _typed_link(visit: Visit) -> str:
+    return visit.form.get("link", "").strip()
 
 
 def _note(visit: Visit) -> UpdateRequest:

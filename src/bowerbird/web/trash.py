@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.bookmarks.trash import TrashedPost
 from bowerbird.requests.bookmarks import TrashQuery
-from bowerbird.web.bulk.requests import TRASH, picked
+from bowerbird.web.bulk.selection import TRASH, picked
 from bowerbird.web.library import post_parts
 from bowerbird.web.library.pages import LibraryPages
 from bowerbird.web.library.post_parts import PostParts

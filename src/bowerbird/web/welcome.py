@@ -1,4 +1,4 @@
-"""/welcome: the first steps of a new person. Each can be skipped and done later."""
+"""The start page, and /welcome: the first steps of a new person, which can be skipped."""
 
 from typing import Final
 from urllib.parse import urlencode
@@ -7,8 +7,9 @@ from bowerbird.assembly import Services
 from bowerbird.web.account.account import methods_of
 from bowerbird.web.sign_in.parts import SignInParts
 from bowerbird.web.sign_in.passkeys import WELCOME
+from bowerbird.web.site import ShowPublished
 from bowerbird.web.visits.pages import VisitPages
-from bowerbird.web.visits.router import PageRoute
+from bowerbird.web.visits.router import Access, PageRoute
 from bowerbird.web.visits.visit import Visit
 from bowerbird.wire.responses.replies import Reply
 
@@ -18,7 +19,15 @@ _COOKIE: Final = "welcomed"
 _YEAR: Final = 365
 
 
-def routes(services: Services, parts: SignInParts, pages: VisitPages) -> list[PageRoute]:
+def routes(
+    services: Services, parts: SignInParts, pages: VisitPages, show_published: ShowPublished
+) -> list[PageRoute]:
+    async def start(visit: Visit) -> Reply:
+        """Signed-in people go to their own pages, strangers see what this is."""
+        return (
+            await show_published(visit.request) if visit.visitor is None else pages.go("/library")
+        )
+
     async def show(visit: Visit) -> Reply:
         account, said = visit.signed_in.account, visit.query.get("said", "")
         seen = visit.jar.read(visit.request.headers.get(b"cookie"), _COOKIE)
@@ -43,4 +52,4 @@ def routes(services: Services, parts: SignInParts, pages: VisitPages) -> list[Pa
             demo_size=services.demo.size,
         )
 
-    return [PageRoute("GET", WELCOME, show)]
+    return [PageRoute("GET", "/", start, Access.ANYONE), PageRoute("GET", WELCOME, show)]

@@ -27,6 +27,29 @@ _UNFINISHED: Final = ("pending", "processing")
 METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"})
 
 
+class _Durations:
+    """How many of each kind took at most so long, and how long all of them together."""
+
+    def __init__(self, bounds: Sequence[float]) -> None:
+        self._bounds = bounds
+        self._buckets: dict[str, list[int]] = {}
+        self._seconds: dict[str, float] = {}
+
+    def add(self, kind: str, seconds: float) -> None:
+        buckets = self._buckets.get(kind)
+        if buckets is None:
+            buckets = self._buckets[kind] = [0] * (len(self._bounds) + 1)
+            self._seconds[kind] = 0.0
+        buckets[bisect_left(self._bounds, seconds)] += 1
+        self._seconds[kind] += seconds
+
+    def write(self, family: HistogramMetricFamily) -> None:
+        bounds = [*map(str, self._bounds), "+Inf"]
+        for kind, buckets in list(self._buckets.items()):
+            cumulative = list(zip(bounds, map(float, accumulate(buckets)), strict=True))
+            family.add_metric((kind,), cumulative, self._seconds[kind])
+
+
 class RequestMetrics(Collector):
     """Counts in plain dictionaries on the event loop, and converts them when /metrics is read.
 
@@ -37,8 +60,7 @@ class RequestMetrics(Collector):
         self.registry = CollectorRegistry()
         self.registry.register(self)
         self._requests: Counter[tuple[str, str, int]] = Counter()
-        self._seconds: dict[str, float] = {}
-        self._buckets: dict[str, list[int]] = {}
+        self._durations = _Durations(_SECONDS)
         self._followed: list[tuple[str, str, Callable[[], float], bool]] = []
         # The last counts: (kind, state, number, age of the oldest in seconds).
         self.jobs: Sequence[tuple[str, str, int, float]] = ()
@@ -51,12 +73,7 @@ class RequestMetrics(Collector):
 
     def observe(self, route: str, method: str, status: int, seconds: float) -> None:
         self._requests[route, method if method in METHODS else "other", status] += 1
-        buckets = self._buckets.get(route)
-        if buckets is None:
-            buckets = self._buckets[route] = [0] * (len(_SECONDS) + 1)
-            self._seconds[route] = 0
-        buckets[bisect_left(_SECONDS, seconds)] += 1
-        self._seconds[route] += seconds
+        self._durations.add(route, seconds)
 
     def collect(self) -> Iterator[Metric]:
         requests = CounterMetricFamily(
@@ -70,8 +87,7 @@ class RequestMetrics(Collector):
             "Time from a request's arrival to its answer.",
             labels=("route",),
         )
-        for route, buckets in list(self._buckets.items()):
-            durations.add_metric((route,), _cumulative(buckets), self._seconds[route])
+        self._durations.write(durations)
         yield durations
         for name, help, read, is_counter in self._followed:
             family = CounterMetricFamily if is_counter else GaugeMetricFamily
@@ -93,11 +109,6 @@ class RequestMetrics(Collector):
         yield ages
 
 
-def _cumulative(buckets: list[int]) -> list[tuple[str, float]]:
-    bounds = [*map(str, _SECONDS), "+Inf"]
-    return [(bound, sum(buckets[: index + 1])) for index, bound in enumerate(bounds)]
-
-
 _JOB_SECONDS: Final = (0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3600.0)
 LEASE_LOST: Final = "lease_lost"
 NOT_STORED: Final = "not_stored"
@@ -108,8 +119,7 @@ class JobMetrics(Collector):
 
     def __init__(self) -> None:
         self._outcomes: Counter[tuple[str, str]] = Counter()
-        self._buckets: dict[str, list[int]] = {}
-        self._seconds: dict[str, float] = {}
+        self._durations = _Durations(_JOB_SECONDS)
 
     def ended(self, kind: str, outcome: str) -> None:
         """An attempt to run a job ended."""
@@ -117,9 +127,7 @@ class JobMetrics(Collector):
 
     def took(self, kind: str, seconds: float) -> None:
         """How long the attempt ran, whatever its outcome is."""
-        buckets = self._buckets.setdefault(kind, [0] * (len(_JOB_SECONDS) + 1))
-        buckets[bisect_left(_JOB_SECONDS, seconds)] += 1
-        self._seconds[kind] = self._seconds.get(kind, 0.0) + seconds
+        self._durations.add(kind, seconds)
 
     def collect(self) -> Iterator[Metric]:
         attempts = CounterMetricFamily(
@@ -133,10 +141,7 @@ class JobMetrics(Collector):
         durations = HistogramMetricFamily(
             "bowerbird_job_seconds", "Time that an attempt to run a job took.", labels=("kind",)
         )
-        bounds = [*map(str, _JOB_SECONDS), "+Inf"]
-        for kind, buckets in list(self._buckets.items()):
-            cumulative = list(zip(bounds, map(float, accumulate(buckets)), strict=True))
-            durations.add_metric((kind,), cumulative, self._seconds[kind])
+        self._durations.write(durations)
         yield durations
 
 

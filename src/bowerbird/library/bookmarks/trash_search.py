@@ -18,7 +18,8 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.labels import name_key
 from bowerbird.model.posts.filters import Names, TrashFilter
 from bowerbird.model.words import TRASH, Condition, Field, order_key
-from bowerbird.requests.bulk import TRASH_FILTERS, TrashSelecting
+from bowerbird.requests.bookmarks import TrashQuery
+from bowerbird.requests.bulk import TRASH_FILTERS, ChangeFilters
 from bowerbird.requests.fields import InvalidField
 from bowerbird.requests.filter_values import bound_of, read_author, read_labels
 from bowerbird.requests.limits import TRASH_SEARCHED_MAX
@@ -60,7 +61,9 @@ class TrashSearch:
         self._zones = TimeZones(database)
         self._clock = clock
 
-    async def filter(self, account: Account, asked: TrashSelecting) -> TrashFilter | None:
+    async def filter(
+        self, account: Account, asked: TrashQuery | ChangeFilters
+    ) -> TrashFilter | None:
         """None if nothing narrows the trash."""
         if not any(getattr(asked, name) for name in TRASH_FILTERS):
             return None

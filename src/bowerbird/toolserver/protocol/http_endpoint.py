@@ -5,8 +5,8 @@ server has started, or with the first authenticated message.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
-from typing import Any, Final, Protocol
+from collections.abc import Awaitable, Callable, Collection
+from typing import TYPE_CHECKING, Any, Final
 
 from starlette.types import Receive, Scope, Send
 
@@ -23,6 +23,9 @@ from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.replies import PREFLIGHT, Header, Reply
 from bowerbird.wire.router import unless_gone
 
+if TYPE_CHECKING:
+    from bowerbird.toolserver.protocol.exchange import Exchange
+
 _ALLOW: Final = "POST, OPTIONS"
 _HEADERS: Final = (
     b"Authorization, Content-Type, Accept, MCP-Protocol-Version, Mcp-Method, Mcp-Name, "
@@ -32,19 +35,11 @@ _HEADERS: Final = (
 _MESSAGE_FAULTS: Final = frozenset({Code.INVALID_REQUEST, Code.PAYLOAD_TOO_LARGE})
 
 
-class Answers(Protocol):
-    """Answers messages."""
-
-    def answer(
-        self, body: bytes, headers: Sequence[Header], caller: ToolCaller
-    ) -> Coroutine[Any, Any, Reply]: ...
-
-
 class ToolServer:
     def __init__(
         self,
         path: str,
-        load: Callable[[], Answers],
+        load: "Callable[[], Exchange]",
         *,
         authenticate: Authenticate,
         origins: Collection[str],
@@ -57,7 +52,7 @@ class ToolServer:
         # With a slash too: some clients and proxies add one.
         self.paths = (path, path.rstrip("/") + "/")
         self._load = load
-        self._loaded: Answers | None = None
+        self._loaded: Exchange | None = None
         self._loading = asyncio.Lock()
         self._origins = {origin.encode() for origin in origins}
         self._upgrade_url = upgrade_url
@@ -116,7 +111,7 @@ class ToolServer:
         """Loads the protocol code before the first message needs it."""
         await self._first()
 
-    async def _first(self) -> Answers:
+    async def _first(self) -> "Exchange":
         async with self._loading:
             if self._loaded is None:
                 # On a thread, so that the event loop handles other requests until then.

@@ -9,15 +9,13 @@ from msgspec import Struct
 
 from bowerbird.assembly import Services
 from bowerbird.clock import first_of_next_month
-from bowerbird.errors import Refusal
 from bowerbird.library.accounts.account_export import AccountDownload
-from bowerbird.model.accounts import Session
+from bowerbird.model.accounts import Passkey
 from bowerbird.model.instants import without_offset, zone_names
 from bowerbird.requests import decoding
 from bowerbird.requests.digests import PreferencesRequest
 from bowerbird.web.account.reading import reading_form
 from bowerbird.web.media.pages import on_account_page
-from bowerbird.web.sign_in import passkeys as passkey_pages
 from bowerbird.web.sign_in.parts import SignInParts
 from bowerbird.web.visits.pages import VisitPages, attachment
 from bowerbird.web.visits.router import Access, PageRoute
@@ -26,7 +24,7 @@ from bowerbird.wire.responses.replies import Reply
 
 
 class ShownMethods(Struct, frozen=True):
-    passkeys: list[dict[str, Any]]
+    passkeys: Sequence[Passkey]
     providers: list[dict[str, Any]]
 
     @property
@@ -37,8 +35,7 @@ class ShownMethods(Struct, frozen=True):
 
 
 async def methods_of(parts: SignInParts, visit: Visit) -> ShownMethods:
-    found = await parts.passkeys.all(visit.account_id)
-    passkeys = passkey_pages.rows(found, visit.times.day)
+    passkeys = await parts.passkeys.all(visit.account_id)
     return ShownMethods(passkeys, await parts.providers.for_account(visit))
 
 
@@ -52,21 +49,14 @@ _HOUR_DIGITS: Final = 2
 _OLD_ZONES: Final = ("Etc/", "US/", "Brazil/", "Canada/", "Chile/", "Mexico/")
 
 
-class _Typed(Struct, frozen=True):
-    """What was typed into a form, and the sentence about it."""
-
-    time_zone_error: str = ""
-    new_email: str = ""
-    new_email_error: str = ""
-    problem: str = ""
-
-
 def routes(services: Services, parts: SignInParts, pages: VisitPages) -> list[PageRoute]:
     page = _AccountPage(services, parts, pages)
     return [
         PageRoute("GET", PATH, page.show),
-        PageRoute("POST", f"{PATH}/preferences", page.change_preferences, page=PATH),
-        PageRoute("POST", f"{PATH}/email", page.change_email, page=PATH),
+        PageRoute(
+            *("POST", f"{PATH}/preferences", page.change_preferences), page=PATH, again=page.show
+        ),
+        PageRoute("POST", f"{PATH}/email", page.change_email, page=PATH, again=page.show),
         PageRoute("POST", f"{PATH}/export", page.download, page=PATH),
         PageRoute("POST", "/sign-out", page.sign_out, Access.ANYONE),
         PageRoute("POST", f"{_SESSIONS}/{{session_id}}/end", page.end_session, page=PATH),
@@ -100,32 +90,17 @@ class _AccountPage:
         await self._services.sessions.end_others(visit.signed_in)
         return self._pages.go(f"{PATH}?said=sessions-ended#sessions")
 
-    async def show(self, visit: Visit) -> Reply:
-        return await self._shown(visit, _Typed())
-
     async def change_preferences(self, visit: Visit) -> Reply:
-        try:
-            request = _preferences(visit, can_mail=self._emails.can_mail)
-        except Refusal as refused:
-            is_zone = "time_zone" in refused.sentence
-            typed = _Typed(
-                time_zone_error=_UNKNOWN_ZONE if is_zone else "",
-                problem="" if is_zone else refused.sentence,
-            )
-            return await self._shown(visit, typed, refused.status)
+        request = _preferences(visit, can_mail=self._emails.can_mail)
         await self._services.digests.change_preferences(visit.signed_in.account, request)
         if visit.form.get("back") == DIGESTS:
             return self._pages.go(f"{DIGESTS}?said=preferences-saved#schedule")
         return self._pages.go(f"{PATH}?said=preferences-saved#you")
 
     async def change_email(self, visit: Visit) -> Reply:
-        emails, email = self._emails, visit.form.get("email", "").strip()
+        emails = self._emails
         change = emails.ask if emails.can_mail else emails.change
-        try:
-            await change(visit.signed_in, email)
-        except Refusal as refused:
-            typed = _Typed(new_email=email, new_email_error=refused.sentence)
-            return await self._shown(visit, typed, refused.status)
+        await change(visit.signed_in, _typed_email(visit))
         said = "email-sent" if emails.can_mail else "email-changed"
         return self._pages.go(f"{PATH}?said={said}#you")
 
@@ -134,25 +109,27 @@ class _AccountPage:
         day = without_offset(self._services.clock())[:10]
         return attachment(f"bowerbird-{day}.json", "application/json", stream=pieces)
 
-    async def _shown(self, visit: Visit, typed: _Typed, status: int = 200) -> Reply:
+    async def show(self, visit: Visit) -> Reply:
         visitor, services = visit.signed_in, self._services
+        is_email = "email" in visit.form
+        is_zone = not is_email and "time_zone" in visit.problem
         methods = await methods_of(self._parts, visit)
         preferences = await services.digests.preferences(visitor.account)
         return self._pages.show(
             visit,
             "account.html",
-            status=status,
             plan=visitor.account.plan,
             usage=await self._usage(visit),
             time_zone=visitor.time_zone,
-            time_zone_error=typed.time_zone_error,
+            time_zone_error=_UNKNOWN_ZONE if is_zone else "",
             change_email=self._how_to_change_email(visit),
-            new_email=typed.new_email,
-            new_email_error=typed.new_email_error,
+            new_email=_typed_email(visit),
+            new_email_error=visit.problem if is_email else "",
             passkeys=methods.passkeys,
             providers=methods.providers,
             can_disconnect=methods.can_disconnect,
-            sessions=_sessions(visit, await services.sessions.all(visit.account_id)),
+            sessions=await services.sessions.all(visit.account_id),
+            this_session=visitor.session.session_id,
             digest={
                 "frequency": preferences.frequency,
                 "hour": preferences.hour,
@@ -164,7 +141,7 @@ class _AccountPage:
             zones=_zones(visitor.time_zone),
             images=on_account_page(await services.media_preferences.state(visitor.account)),
             can_mail=self._emails.can_mail,
-            problem=typed.problem,
+            problem="" if is_email or is_zone else visit.problem,
         )
 
     def _how_to_change_email(self, visit: Visit) -> str:
@@ -186,24 +163,14 @@ class _AccountPage:
         }
 
 
+def _typed_email(visit: Visit) -> str:
+    return visit.form.get("email", "").strip()
+
+
 def _zones(chosen: str) -> list[tuple[str, str]]:
     """The time zones that people know by a place, and the one that is chosen."""
     places = {name for name in zone_names() if "/" in name and not name.startswith(_OLD_ZONES)}
     return [(name, name.replace("_", " ")) for name in sorted(places | {"UTC", chosen})]
-
-
-def _sessions(visit: Visit, sessions: Sequence[Session]) -> list[dict[str, Any]]:
-    moment = visit.times.moment
-    return [
-        {
-            "id": session.session_id,
-            "browser": session.device,
-            "address": session.address,
-            "last_used": moment(session.last_used_at),
-            "is_current": session.session_id == visit.signed_in.session.session_id,
-        }
-        for session in sessions
-    ]
 
 
 def _preferences(visit: Visit, *, can_mail: bool) -> PreferencesRequest:

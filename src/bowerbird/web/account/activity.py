@@ -7,7 +7,6 @@ from bowerbird.library.access.activity import KEPT_DAYS, PAGE, Activity, sentenc
 from bowerbird.library.bulk.recent import RecentChange, RecentChanges
 from bowerbird.model.accounts import ActivityEntry
 from bowerbird.model.bulk import Maker
-from bowerbird.model.instants import parse
 from bowerbird.requests.bookmarks import ChangesQuery
 from bowerbird.web.bulk.pages import BulkPages
 from bowerbird.web.visits.formats import Times
@@ -67,7 +66,7 @@ def _change(change: RecentChange, times: Times) -> dict[str, Any]:
     }
     can_undo = change.undo_until is not None and change.changed > 0
     return {
-        "at": times.moment(parse(change.created_at) or 0),
+        "at": times.moment_of(change.created_at),
         "text": change.summary,
         "by": by.get(change.made_by, "this server"),
         "undo": change.change_id if can_undo else "",

@@ -7,12 +7,11 @@ from typing import Any, Final
 from msgspec import Struct
 
 from bowerbird.assembly import Services
-from bowerbird.errors import Refusal
 from bowerbird.library.accounts.tokens import NotLive
 from bowerbird.library.accounts.uses import VersionUse
 from bowerbird.library.connections.connections import Connections
 from bowerbird.library.ingest.runs import IngestRuns
-from bowerbird.model.accounts import Device, Key
+from bowerbird.model.accounts import Device
 from bowerbird.model.arrival.connections import Network
 from bowerbird.model.arrival.ingest import IngestRun
 from bowerbird.web.site import ShowPublished
@@ -39,9 +38,6 @@ class Extensions:
         sources = await self._connections.all(account_id) if devices else []
         handles = {one.source_user_id: one.name for one in sources if one.network is Network.X}
         return [_extension(one, runs.get(one.device_id), times, handles) for one in devices]
-
-    async def revoke(self, account_id: int, device_id: str) -> str:
-        return await self._devices.revoke(account_id, device_id)
 
 
 def _extension(
@@ -111,7 +107,7 @@ def routes(
 
     return [
         PageRoute("GET", PATH, show, Access.ANYONE),
-        PageRoute("POST", PATH, page.create, Access.PROVED, PATH),
+        PageRoute("POST", PATH, page.create, Access.PROVED, PATH, again=page.shown),
         PageRoute("POST", f"{PATH}/revoke", page.revoke, page=PATH),
         PageRoute("POST", f"{PATH}/disconnect", page.disconnect, page=PATH),
     ]
@@ -120,34 +116,25 @@ def routes(
 class _KeysPage:
     def __init__(self, services: Services, ending: EndingVersions, pages: VisitPages) -> None:
         self._keys = services.keys
-        self._extensions = Extensions(services)
+        self._extensions, self._devices = Extensions(services), services.devices
         self._ending = ending
         self._pages = pages
 
-    async def shown(
-        self, visit: Visit, *, name: str = "", error: str = "", status: int = 200
-    ) -> Reply:
+    async def shown(self, visit: Visit) -> Reply:
         keys = await self._keys.all(visit.account_id)
-        times = visit.times
         return self._pages.show(
             visit,
             "keys.html",
-            status=status,
-            keys=[_key(key, times) for key in keys if key.revoked_at is None],
-            extensions=await self._extensions.shown(visit.account_id, times),
-            sunsets=[
-                _sunset(version, times) for version in await self._ending.of(visit.account_id)
-            ],
-            new_name=name,
-            new_name_error=error,
+            keys=[key for key in keys if key.revoked_at is None],
+            extensions=await self._extensions.shown(visit.account_id, visit.times),
+            sunsets=await self._ending.of(visit.account_id),
+            new_name=visit.form.get("name", ""),
+            new_name_error=visit.problem,
+            problem="",
         )
 
     async def create(self, visit: Visit) -> Reply:
-        name = visit.form.get("name", "")
-        try:
-            created = await self._keys.create(visit.account_id, name)
-        except Refusal as refused:
-            return await self.shown(visit, name=name, error=refused.sentence, status=refused.status)
+        created = await self._keys.create(visit.account_id, visit.form.get("name", ""))
         # Not after a redirect: the key would have to be kept until then.
         return self._pages.show(
             visit,
@@ -162,7 +149,7 @@ class _KeysPage:
         return await self._after(self._keys.revoke(visit.account_id, key_id), "key-revoked")
 
     async def disconnect(self, visit: Visit) -> Reply:
-        change = self._extensions.revoke(visit.account_id, visit.form.get("device", ""))
+        change = self._devices.revoke(visit.account_id, visit.form.get("device", ""))
         return await self._after(change, "extension-disconnected")
 
     async def _after(self, change: Awaitable[str], said: str) -> Reply:
@@ -171,22 +158,3 @@ class _KeysPage:
         except NotLive:
             return self._pages.go(f"{PATH}?said={said}-before")
         return self._pages.go(f"{PATH}?said={said}")
-
-
-def _sunset(ending: EndingVersion, times: Times) -> dict[str, Any]:
-    return {
-        "version": ending.version,
-        "ends_at": times.date(ending.sunset),
-        "note_url": ending.note_url,
-    }
-
-
-def _key(key: Key, times: Times) -> dict[str, Any]:
-    used = key.last_used_day
-    return {
-        "id": key.key_id,
-        "name": key.name,
-        "prefix": key.shown,
-        "created_at": times.day(key.created_at),
-        "last_used": None if used is None else times.utc_day(used),
-    }

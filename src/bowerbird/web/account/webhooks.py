@@ -1,19 +1,18 @@
 """The page of webhooks: adds, tests, pauses and removes them, and shows what was sent."""
 
 from collections.abc import Awaitable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
 from bowerbird.assembly import Services
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.webhooks.webhooks import DeliveryResponse, WebhookResponse, host_of
-from bowerbird.model import instants
 from bowerbird.model.events import EventType
-from bowerbird.model.webhooks import TYPES, Delivery, DeliveryState, WebhookState
+from bowerbird.model.webhooks import TYPES, DeliveryState, WebhookState
 from bowerbird.requests import limits
 from bowerbird.requests.webhooks import NewWebhook, WebhookChange
-from bowerbird.web.visits.formats import Moment, Times
+from bowerbird.web.visits.formats import Times
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import Access, PageRoute
 from bowerbird.web.visits.visit import Visit
@@ -87,7 +86,7 @@ class WebhookPages:
     def routes(self) -> list[PageRoute]:
         return [
             PageRoute("GET", PATH, self.shown),
-            PageRoute("POST", PATH, self.add, Access.PROVED, PATH),
+            PageRoute("POST", PATH, self.add, Access.PROVED, PATH, again=self.shown),
             PageRoute("POST", f"{PATH}/secret", self.rotate, Access.PROVED, PATH, _BACK),
             PageRoute("POST", f"{PATH}/test", self.test, page=PATH, back=_BACK),
             PageRoute("POST", f"{PATH}/pause", self.pause, page=PATH, back=_BACK),
@@ -97,32 +96,28 @@ class WebhookPages:
             PageRoute("GET", f"{PATH}/{{webhook_id}}/{{message_id}}", self.message),
         ]
 
-    async def shown(
-        self,
-        visit: Visit,
-        *,
-        status: int = 200,
-        new: WebhookResponse | None = None,
-        typed: Mapping[str, str] | None = None,
-        error: str = "",
-    ) -> Reply:
+    async def shown(self, visit: Visit, *, new: WebhookResponse | None = None) -> Reply:
         account, times = visit.signed_in.account, visit.times
         hooks = await self._webhooks.all(account)
         hosts = {one.id: host_of(one.url) for one in hooks}
+        typed = visit.form if visit.refused else None
+        error = visit.problem.removeprefix("url: ")
         return self._pages.show(
             visit,
             "webhooks.html",
-            status=status,
             secret=new.secret if new else "",
             secret_of=host_of(new.url) if new else "",
-            hooks=[_hook(one, times) for one in hooks],
+            hooks=[
+                (one, _state(one, times), _kind(one), _chosen_words(one.events)) for one in hooks
+            ],
             messages=[
-                _message(one, hosts.get(one.webhook_id, ""), times)
+                (one, _title(one.type), hosts.get(one.webhook_id, ""), _STATES[one.state])
                 for one in await self._webhooks.latest(account, _SHOWN)
             ],
             groups=[(one.name, one.text, _is_chosen(one, typed)) for one in GROUPS],
             typed=typed or {},
-            error=error,
+            error=error[:1].upper() + error[1:],
+            problem="",
             is_free=account.is_free,
             has_room=len(hooks) < limits.WEBHOOKS_MAX,
             most=limits.WEBHOOKS_MAX,
@@ -138,18 +133,10 @@ class WebhookPages:
             tag=form.get("tag") or None,
             q=form.get("q") or None,
         )
-        try:
-            if not chosen:
-                return await self.shown(
-                    visit, status=400, typed=form, error="Choose at least one event."
-                )
-            _check_lengths(request)
-            new = await self._write(account, self._webhooks.create, request)
-        except Refusal as refused:
-            sentence = refused.sentence.removeprefix("url: ")
-            return await self.shown(
-                visit, status=refused.status, typed=form, error=sentence[:1].upper() + sentence[1:]
-            )
+        if not chosen:
+            raise Refusal(Code.INVALID_REQUEST, "Choose at least one event.")
+        _check_lengths(request)
+        new = await self._write(account, self._webhooks.create, request)
         # Not after a redirect: the secret would have to be kept until then.
         return await self.shown(visit, new=new)
 
@@ -189,7 +176,11 @@ class WebhookPages:
             visit,
             "webhook_message.html",
             host=host_of(hook.url),
-            sent_message=_details(hook, found, visit.times),
+            webhook=hook.id,
+            answered=found,
+            what=_title(found.type),
+            state=_STATES[found.state] or found.state.value,
+            sent=msgspec.json.format(msgspec.json.encode(found.message), indent=2).decode(),
         )
 
     async def _sent(
@@ -221,27 +212,9 @@ def _check_lengths(request: NewWebhook) -> None:
             raise Refusal(Code.INVALID_REQUEST, f"{name} has more than {most:,} characters.")
 
 
-def _hook(hook: WebhookResponse, times: Times) -> dict[str, Any]:
-    return {
-        "id": hook.id,
-        "url": hook.url,
-        "state": _state(hook, times),
-        "kind": _kind(hook),
-        "events": _chosen_words(hook.events),
-        "tag": hook.tag,
-        "query": hook.q,
-        "last": _moment(hook.last_delivered_at, times),
-        "problem": hook.problem,
-        "next_try": _moment(hook.next_try_at, times),
-        "is_active": hook.state is WebhookState.ACTIVE,
-        "is_disabled": hook.state is WebhookState.DISABLED,
-        "former_until": _moment(hook.former_secret_until, times),
-    }
-
-
 def _state(hook: WebhookResponse, times: Times) -> str:
     if hook.state is WebhookState.ACTIVE:
-        since = _moment(hook.failing_since, times)
+        since = times.moment_of(hook.failing_since)
         return f"failing since {since.inline}" if since else "working"
     return "turned off" if hook.state is WebhookState.DISABLED else "paused"
 
@@ -265,43 +238,3 @@ def _chosen_words(types: Sequence[str]) -> str:
 
 def _title(type: str) -> str:
     return _WORDS.get(type, type.replace(".", " ").capitalize())
-
-
-def _message(delivery: Delivery, host: str, times: Times) -> dict[str, Any]:
-    return {
-        "id": delivery.message_id,
-        "webhook": delivery.webhook_id,
-        "what": _title(delivery.type),
-        "host": host,
-        "at": times.moment(delivery.tried_at or delivery.created_at),
-        "is_good": delivery.state is DeliveryState.DELIVERED,
-        "is_waiting": delivery.state is DeliveryState.WAITING,
-        "status": delivery.status,
-        "problem": delivery.problem,
-        "tries": delivery.tries,
-        "took_ms": delivery.took_ms,
-        "state": _STATES[delivery.state],
-    }
-
-
-def _details(hook: WebhookResponse, found: DeliveryResponse, times: Times) -> dict[str, Any]:
-    sent = msgspec.json.format(msgspec.json.encode(found.message), indent=2).decode()
-    return {
-        "id": found.id,
-        "webhook": hook.id,
-        "what": _title(found.type),
-        "at": _moment(found.tried_at or found.created_at, times),
-        "state": _STATES[found.state] or found.state.value,
-        "kind": "on" if found.state is DeliveryState.DELIVERED else "err",
-        "status": found.status,
-        "answer": found.answer,
-        "problem": found.problem,
-        "tries": found.tries,
-        "took_ms": found.took_ms,
-        "sent": sent,
-    }
-
-
-def _moment(text: str | None, times: Times) -> Moment | None:
-    at = None if text is None else instants.parse(text)
-    return None if at is None else times.moment(at)

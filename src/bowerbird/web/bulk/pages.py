@@ -9,7 +9,7 @@ from bowerbird.library.bulk import words
 from bowerbird.library.bulk.requests import BulkRequests
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import BulkRow
-from bowerbird.web.bulk.requests import action_of, request_of
+from bowerbird.web.bulk.selection import action_of, request_of
 from bowerbird.web.labels.words import in_words
 from bowerbird.web.library.addresses import LIBRARY, saying, sender
 from bowerbird.web.visits.pages import VisitPages

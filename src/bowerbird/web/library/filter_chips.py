@@ -17,6 +17,7 @@ from bowerbird.requests.filters import MEANING
 from bowerbird.search.queries import query_language
 from bowerbird.web.library import list_words, typed_filters
 from bowerbird.web.library.addresses import Address
+from bowerbird.web.library.filter_words import CHIPS
 from bowerbird.web.visits.formats import Times, enclosed
 
 TYPE, AUTHOR, LABEL, POSTED, SAVED, HAS, STATE, LANGUAGE, NETWORK = (
@@ -158,7 +159,7 @@ class FilterChips:
 
     def clear_url(self) -> str:
         """The list without filters; "" if at most one is applied."""
-        names = [*list_words.FILTERS, "import_run", "label_match"]
+        names = [*CHIPS, "import_run", "label_match"]
         is_many = sum(bool(getattr(self._query, name)) for name in names) > 1
         return self._address.changed(**dict.fromkeys(names)).url() if is_many else ""
 
@@ -243,7 +244,7 @@ class FilterChips:
             if value := getattr(query, name):
                 panel = self.panel(HAS) if name == "has_note" else None
                 yield self._chip(*words[list_words.is_on(value)], name, panel=panel)
-        for name, word in list_words.FILTERS.items():
+        for name, word in CHIPS.items():
             if name not in _SHOWN and (value := getattr(query, name)):
                 yield self._chip(word, str(value), name)
         meant = query.vector_search_term

@@ -19,6 +19,7 @@ from bowerbird.requests.limits import RANKED_MAX
 from bowerbird.search.queries import query_language
 from bowerbird.search.queries.spelling import nearest
 from bowerbird.web.library.addresses import Address
+from bowerbird.web.library.filter_words import CHIPS
 
 # Words of a search that are compared with names.
 _WORDS: Final = 4
@@ -113,30 +114,6 @@ class NoHits:
         return {"text": f"{text} “{value}”", "url": url, "count": count}
 
 
-FILTERS: Final = {
-    "media_type": "type",
-    "author": "author",
-    "tag": "label",
-    "label": "labels",
-    "language": "language",
-    "network": "network",
-    "unlabelled": "without a label",
-    "has_note": "with a note",
-    "has": "with",
-    "is_gone": "gone from its network",
-    "is_reply": "a reply",
-    "is_thread": "of a thread",
-    "is_duplicate": "with a copy",
-    "min_words": "words, at least",
-    "max_words": "words, at most",
-    "min_likes": "likes, at least",
-    "linked_site": "with a link to",
-    "posted_from": "posted after",
-    "posted_to": "posted before",
-    "bookmarked_from": "saved after",
-    "bookmarked_to": "saved before",
-    "updated_since": "changed since",
-}
 # A filter that no form offers, only a link.
 _IMPORT: Final = "import_run"
 # (sort_by, sort_order) -> name in the menu, and at the count.
@@ -176,7 +153,7 @@ def hints(query: ListQuery) -> Sequence[str]:
 
 def has_filters(query: ListQuery) -> bool:
     """Whether more than the two flags selects the posts."""
-    return any(getattr(query, name) for name in (*FILTERS, _IMPORT, "q", MEANING))
+    return any(getattr(query, name) for name in (*CHIPS, _IMPORT, "q", MEANING))
 
 
 def is_archive(query: ListQuery) -> bool:
@@ -193,7 +170,7 @@ def state_name(query: ListQuery) -> str:
 
 def search_words(query: ListQuery, account: Account) -> str:
     """What the search box says: it searches the list that is shown."""
-    if any(getattr(query, name) for name in (*FILTERS, _IMPORT)):
+    if any(getattr(query, name) for name in (*CHIPS, _IMPORT)):
         return "Search these posts"
     unread, archive, hides = is_unread_only(query), is_archive(query), hides_archived(query)
     count = account.visible(unread_only=unread, hide_archived=hides, archived_only=archive)
@@ -278,11 +255,11 @@ def save_url(query: ListQuery, address: Address) -> str:
 
 def removable(query: ListQuery) -> list[str]:
     """The filters whose removal might find something."""
-    return [name for name in FILTERS if getattr(query, name)]
+    return [name for name in CHIPS if getattr(query, name)]
 
 
 def filter_words(name: str, value: str) -> str:
-    return f"{FILTERS[name]} {value}"
+    return f"{CHIPS[name]} {value}"
 
 
 def without_vector(count: int) -> str:

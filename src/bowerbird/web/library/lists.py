@@ -17,7 +17,7 @@ from bowerbird.requests.limits import PAGE_MAX
 from bowerbird.requests.views import ViewBookmarksQuery
 from bowerbird.search.queries import query_language
 from bowerbird.web.bulk.pages import BulkPages
-from bowerbird.web.bulk.requests import TRASH
+from bowerbird.web.bulk.selection import TRASH
 from bowerbird.web.library import list_words, typed_filters
 from bowerbird.web.library.addresses import (
     COMPACT,

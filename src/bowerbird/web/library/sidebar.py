@@ -14,7 +14,7 @@ from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account, SignedIn
 from bowerbird.model.labels import name_key
 from bowerbird.requests.filters import MEANING
-from bowerbird.web.bulk.requests import TRASH
+from bowerbird.web.bulk.selection import TRASH
 from bowerbird.web.library import post_parts
 from bowerbird.web.library.addresses import LIBRARY, Address, everything, of_view
 

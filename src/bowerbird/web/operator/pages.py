@@ -145,7 +145,7 @@ class _OperatorPage:
             **await self._stores(visit),
             **await self._listed_shares(visit),
             "is_sharing": self._settings.sharing == "on",
-            "invitations": [rows.invitation(each, times) for each in await self._invitations.all()],
+            "invitations": await self._invitations.all(),
         }
         return self._pages.show(visit, "operator.html", status=status, **(values | more))
 

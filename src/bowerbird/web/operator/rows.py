@@ -8,7 +8,7 @@ from bowerbird import __version__
 from bowerbird.library.sharing.shares import PATH
 from bowerbird.library.upkeep.health import Mark, Result
 from bowerbird.library.upkeep.overview import State, UsedVersion
-from bowerbird.model.accounts import Membership, OneTimeLink
+from bowerbird.model.accounts import Membership
 from bowerbird.model.jobs import KIND_NAMES, JobState, OpenJob
 from bowerbird.model.shares import Audience, Share
 from bowerbird.model.vectors import ListedVectorStore
@@ -71,14 +71,6 @@ def account(member: Membership, times: Times) -> dict[str, Any]:
         "posts": member.total,
         "created_at": times.day(member.created_at),
         "is_owner": member.is_owner,
-    }
-
-
-def invitation(link: OneTimeLink, times: Times) -> dict[str, Any]:
-    return {
-        "id": link.link_id,
-        "note": link.detail,
-        "expires_at": times.moment(link.expires_at),
     }
 
 

@@ -15,7 +15,14 @@ from bowerbird.library.sharing.shares import PATH
 from bowerbird.model import instants
 from bowerbird.model.shares import Audience, Share
 from bowerbird.web.library.post_parts import PostParts, Values, bookmarks_in, note_markup, urls_of
-from bowerbird.web.library.texts import LinkedTexts, Passages, host_of, language_of, web_url
+from bowerbird.web.library.texts import (
+    LinkedTexts,
+    Passages,
+    host_of,
+    language_of,
+    text_of,
+    web_url,
+)
 from bowerbird.web.visits.formats import Dates, Times
 
 # Of the text of a post, and of an article.
@@ -51,17 +58,17 @@ class SharedParts(PostParts):
 
     def entry(self, bookmark: Values) -> Values:
         details = _dict(bookmark, "tweet_details")
-        article, text = _dict(details, "article"), _text(details, "text")
-        body = _text(article, "plain_text") or _text(article, "preview_text")
+        article, text = _dict(details, "article"), text_of(details, "text")
+        body = text_of(article, "plain_text") or text_of(article, "preview_text")
         if article and text == web_url(text):
             text = ""
         is_cut = max(len(text), len(body)) > _CHARACTERS
         text, body, choices = text[:_CHARACTERS], body[:_CHARACTERS], self._choices
         passages = Passages(bookmark if choices.highlights else {})
-        note = _text(bookmark, "note") if choices.notes else ""
-        saved_at = _text(bookmark, "bookmarked_at") if self._has_saved else ""
+        note = text_of(bookmark, "note") if choices.notes else ""
+        saved_at = text_of(bookmark, "bookmarked_at") if self._has_saved else ""
         post, original = self._post(bookmark, details), web_url(details.get("link"))
-        title, name = _text(article, "title"), legal(post["name"]).strip() or "Unknown"
+        title, name = text_of(article, "title"), legal(post["name"]).strip() or "Unknown"
         return {
             **post,
             "name": name,
@@ -73,8 +80,8 @@ class SharedParts(PostParts):
             "paragraphs": passages.paragraphs(self._texts, body),
             "highlights": passages.listed(self._dates),
             "quote": self._shown_quote(details),
-            "posted": self._dates.of(_text(details, "posted_at")),
-            "posted_at": instants.parse(_text(details, "posted_at")),
+            "posted": self._dates.of(text_of(details, "posted_at")),
+            "posted_at": instants.parse(text_of(details, "posted_at")),
             "saved": self._dates.of(saved_at),
             "saved_at": instants.parse(saved_at) if saved_at else None,
             "original": original,
@@ -128,11 +135,6 @@ class Entries:
 
 def _line(text: str) -> str:
     return " ".join(legal(text[:_CHARACTERS]).split())[:_TITLE]
-
-
-def _text(values: Values, name: str) -> str:
-    value = values.get(name)
-    return value if isinstance(value, str) else ""
 
 
 def _dict(values: Values, name: str) -> dict[str, Any]:

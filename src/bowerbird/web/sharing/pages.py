@@ -7,7 +7,6 @@ import msgspec
 
 from bowerbird import errors
 from bowerbird.assembly import Services
-from bowerbird.errors import Code, Refusal
 from bowerbird.library.sharing.shares import ShareResponse
 from bowerbird.model import instants
 from bowerbird.model.instants import with_offset, zone_of
@@ -48,22 +47,20 @@ class SharingPages:
     def routes(self) -> list[PageRoute]:
         return [
             PageRoute("GET", PATH, self.shown),
-            PageRoute("POST", PATH, self.create_feed, page=PATH),
+            PageRoute("POST", PATH, self.create_feed, page=PATH, again=self.shown),
             PageRoute("GET", NEW, self.new),
-            PageRoute("POST", NEW, self.create, page=PATH),
+            PageRoute("POST", NEW, self.create, page=PATH, again=self.new),
             PageRoute("GET", ONE, self.one),
-            PageRoute("POST", ONE, self.change, page=PATH),
+            PageRoute("POST", ONE, self.change, page=PATH, again=self.one),
         ]
 
-    async def shown(self, visit: Visit, *, problem: str = "", status: int = 200) -> Reply:
+    async def shown(self, visit: Visit) -> Reply:
         account = visit.signed_in.account
         rows = [_row(each, visit) for each in await self._shares.all(account)]
         labels, _ = await self._labels.uses(account)
         return self._pages.show(
             visit,
             "sharing.html",
-            status=status,
-            problem=problem,
             is_allowed=self._shares.is_allowed,
             shares=[each for each in rows if each["url"]],
             feeds=[each for each in rows if not each["url"]],
@@ -77,13 +74,10 @@ class SharingPages:
         """A private feed of a list, a label or a view."""
         kind, _, name = visit.form.get("of", "").partition(" ")
         named = {"list": "list", "label": "label_name", "view": "view"}.get(kind, "list")
-        try:
-            await self._create(visit, {named: name, "audience": Audience.FEED})
-        except Refusal as refused:
-            return await self.shown(visit, problem=refused.sentence, status=refused.status)
+        await self._create(visit, {named: name, "audience": Audience.FEED})
         return self._pages.go(f"{PATH}?said=feed-created#feeds")
 
-    async def new(self, visit: Visit, *, problem: str = "", status: int = 200) -> Reply:
+    async def new(self, visit: Visit) -> Reply:
         """The form of a label or view that is not shared yet."""
         sent = visit.form or {**_DEFAULTS, **visit.query}
         kind = "view" if sent.get("view") else "label"
@@ -96,31 +90,23 @@ class SharingPages:
                 if (share.kind, share.target) == target and share.audience is not Audience.FEED:
                     return self._pages.go(f"{PATH}/{share.share_id}")
         title = (await self._views.find(account, name)).name if kind == "view" else name
-        return self._form(visit, sent, problem, status, target={kind: name}, name=title)
+        return self._form(visit, sent, target={kind: name}, name=title)
 
     async def create(self, visit: Visit) -> Reply:
         form = visit.form
         named = (
             {"view": form["view"]} if form.get("view") else {"label_name": form.get("label", "")}
         )
-        try:
-            share = await self._create(visit, {**named, **_sent(visit), **_address(form)})
-        except Refusal as refused:
-            if refused.code is Code.NOT_FOUND:
-                raise
-            return await self.new(visit, problem=refused.sentence, status=refused.status)
+        share = await self._create(visit, {**named, **_sent(visit), **_address(form)})
         return self._pages.go(f"{PATH}/{share.share_id}?said=shared")
 
-    async def one(self, visit: Visit, *, problem: str = "", status: int = 200) -> Reply:
+    async def one(self, visit: Visit) -> Reply:
         account = visit.signed_in.account
         share = await self._shares.find(account, visit.request.path_params["id"])
         shown = await self._shares.response(account, share)
-        sent = visit.form if problem else _stored(share, visit)
         return self._form(
             visit,
-            sent,
-            problem,
-            status,
+            visit.form if visit.refused else _stored(share, visit),
             share=_row(shown, visit),
             name=await self._shares.name_of(account, share),
         )
@@ -133,22 +119,19 @@ class SharingPages:
         if do == "delete":
             await self._write(account, self._shares.delete, share_id)
             return self._pages.go(f"{PATH}?said=share-deleted")
-        try:
-            if do == "renew":
-                fields: dict[str, Any] = {"new_address": True}
-            elif do in ("on", "off"):
-                fields = {"is_on": do == "on"}
-            elif share.audience is Audience.FEED:
-                fields = {"title": visit.form.get("title", "")}
-            else:
-                fields = {**_sent(visit), **_address(visit.form)}
-                if visit.form.get("ends", "").strip() == _last_day(share, visit):
-                    # The form has days: another hour, set by a program, stays.
-                    del fields["ends_at"]
-            request = decoding.decode(msgspec.json.encode(fields), ShareChange)
-            await self._write(account, self._shares.change, share_id, request)
-        except Refusal as refused:
-            return await self.one(visit, problem=refused.sentence, status=refused.status)
+        if do == "renew":
+            fields: dict[str, Any] = {"new_address": True}
+        elif do in ("on", "off"):
+            fields = {"is_on": do == "on"}
+        elif share.audience is Audience.FEED:
+            fields = {"title": visit.form.get("title", "")}
+        else:
+            fields = {**_sent(visit), **_address(visit.form)}
+            if visit.form.get("ends", "").strip() == _last_day(share, visit):
+                # The form has days: another hour, set by a program, stays.
+                del fields["ends_at"]
+        request = decoding.decode(msgspec.json.encode(fields), ShareChange)
+        await self._write(account, self._shares.change, share_id, request)
         return self._pages.go(f"{PATH}/{share_id}?said={_SAID.get(do, 'share-saved')}")
 
     async def _create(self, visit: Visit, fields: dict[str, Any]) -> Share:
@@ -161,8 +144,6 @@ class SharingPages:
         self,
         visit: Visit,
         sent: Any,
-        problem: str,
-        status: int,
         *,
         name: str,
         share: dict[str, Any] | None = None,
@@ -171,8 +152,6 @@ class SharingPages:
         return self._pages.show(
             visit,
             "sharing_one.html",
-            status=status,
-            problem=problem,
             share=share,
             target=target or {},
             named=name,

@@ -1,11 +1,10 @@
 """Adding, renaming and removing passkeys. The account page lists them."""
 
-from collections.abc import Awaitable, Callable, Iterable
-from typing import Any, Final
+from collections.abc import Awaitable
+from typing import Final
 
 from bowerbird.errors import Refusal
 from bowerbird.library.sign_in.passkeys import Passkeys
-from bowerbird.model.accounts import Passkey
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import Access, PageRoute
 from bowerbird.web.visits.visit import Visit
@@ -15,19 +14,6 @@ WELCOME: Final = "/welcome"
 _PATH: Final = "/account/passkeys"
 _PAGE: Final = "/account"
 _BACK: Final = ("/account#methods", "Back to your account")
-
-
-def rows(passkeys: Iterable[Passkey], moment: Callable[[int], Any]) -> list[dict[str, Any]]:
-    """What account.html shows of passkeys. `moment` makes a time readable."""
-    return [
-        {
-            "id": passkey.passkey_id,
-            "name": passkey.name,
-            "created_at": moment(passkey.created_at),
-            "last_used": moment(passkey.last_used_at) if passkey.last_used_at else None,
-        }
-        for passkey in passkeys
-    ]
 
 
 def routes(passkeys: Passkeys, pages: VisitPages) -> list[PageRoute]:

@@ -12,6 +12,7 @@ from bowerbird.requests import decoding
 from bowerbird.requests.filters import readers
 from bowerbird.requests.limits import BUCKETS_MAX
 from bowerbird.requests.views import ViewQuery
+from bowerbird.web.library.filter_words import WORDS
 from bowerbird.web.visits.visit import Form
 
 T = TypeVar("T", bound=Struct)
@@ -24,34 +25,7 @@ LABELS: Final = {
     "sort_by": "Order",
     "sort_order": "Order",
     "slug": "Name",
-    "q": "Words",
-    "vector_search_term": "Near in meaning to",
-    "tag": "Label",
-    "label": "Labels",
-    "label_match": "Labels: all or any",
-    "language": "Language",
-    "network": "Network",
-    "unlabelled": "Without labels",
-    "has_note": "With a note",
-    "has": "With",
-    "is_gone": "Gone",
-    "is_reply": "Replies",
-    "is_thread": "Threads",
-    "is_duplicate": "Duplicates",
-    "min_words": "Words, at least",
-    "max_words": "Words, at most",
-    "min_likes": "Likes, at least",
-    "linked_site": "With a link to",
-    "is_archived_only": "Archived only",
-    "author": "Author",
-    "media_type": "Type",
-    "bookmarked_from": "Saved from",
-    "bookmarked_to": "Saved until",
-    "updated_since": "Changed since",
-    "posted_from": "Posted from",
-    "posted_to": "Posted until",
-    "is_unread_only": "Read and unread",
-    "hide_archived": "Archived posts",
+    **{name: words.name for name, words in WORDS.items()},
 }
 # Those that every form has a field for.
 PLAIN: Final = frozenset(

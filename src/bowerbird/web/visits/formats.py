@@ -172,6 +172,11 @@ class Times:
         local = self.local(at)
         return Moment(local.isoformat(), self.words.day_and_time(local))
 
+    def moment_of(self, text: str | None) -> Moment | None:
+        """That of a time as the API writes it."""
+        at = instants.parse(text) if text else None
+        return None if at is None else self.moment(at)
+
     def day(self, at: int) -> Moment:
         """Without the time of day."""
         local = self.local(at)

@@ -145,7 +145,8 @@ class VisitPages:
         self.site = settings.site_origin
         self._passkey_site = "" if is_ip_address(parts.netloc) else settings.site_origin
 
-    def show(self, visit: Visit, name: str, *, status: int = 200, **values: Any) -> Reply:
+    def show(self, visit: Visit, name: str, *, status: int = 0, **values: Any) -> Reply:
+        """The status is that of the refused form, if there is one."""
         nonce = secrets.token_urlsafe(16)
         visitor = visit.visitor
         shared = {
@@ -160,8 +161,9 @@ class VisitPages:
             "look": visit.look,
             "has_zone": visitor is None or visitor.is_zone_chosen,
             "time_lang": visit.date_words.attributes,
+            "times": visit.times,
             "message": MESSAGES.get(visit.query.get("said", ""), ""),
-            "problem": "",
+            "problem": visit.problem,
             "unsent": visit.take_unsent(),
             # A passkey belongs to the name of the site: another address cannot use it.
             "has_passkeys": self.is_at_site(visit) and bool(self._passkey_site),
@@ -175,6 +177,7 @@ class VisitPages:
         if encoding:
             body = answer_cache.compressed_quickly(body, encoding)
             headers.append((b"content-encoding", encoding.encode()))
+        status = status or (visit.refused.status if visit.refused else 200)
         return Reply(status, headers, body)
 
     def part(self, name: str, **values: Any) -> str:

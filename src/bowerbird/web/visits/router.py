@@ -103,6 +103,8 @@ class PageRoute(Struct, frozen=True):
     page: str = ""
     # For a form: its refusals are a page with a link, given by its path and its text.
     back: tuple[str, str] | None = None
+    # For a form: shows its page again, with what was typed and `visit.problem`.
+    again: Callable[[Visit], Awaitable[Reply]] | None = None
     # A script calls it: refusals are JSON too, {"error": sentence}.
     is_json: bool = False
     # False for a file, which has no sidebar.
@@ -189,9 +191,13 @@ class PageVisits:
         except NotOurForm:
             reply = self._refused_form(route, visit)
         except Refusal as problem:
-            if route.back is None or _is_json(route, request):
+            if route.again is not None:
+                visit.refused = problem
+                reply = await route.again(visit)
+            elif route.back is None or _is_json(route, request):
                 raise
-            reply = self._pages.refused(visit, problem, route.back)
+            else:
+                reply = self._pages.refused(visit, problem, route.back)
         if visit.replaced is not None:
             await self._sessions.end_replaced(visit.replaced)
         return self._finished(visit, reply)

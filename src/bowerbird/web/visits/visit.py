@@ -220,6 +220,8 @@ class Visit(Struct, kw_only=True):
     secret: str
     query: Form
     form: Form = {}
+    # Why the form was refused, while its page is shown again.
+    refused: Refusal | None = None
     # What the sidebar of a page shows.
     sidebar: Mapping[str, Any] = {}
     # The session that this browser had when it signed in again. It ends with this request.
@@ -236,6 +238,11 @@ class Visit(Struct, kw_only=True):
     @property
     def account_id(self) -> int:
         return self.signed_in.account.account_id
+
+    @property
+    def problem(self) -> str:
+        """The sentence about the form that was refused, or ''."""
+        return self.refused.sentence if self.refused else ""
 
     @property
     def network(self) -> str:

@@ -55,14 +55,19 @@ def truncate(text: str, max_chars: int) -> str:
     return text if len(text) <= max_chars else text[: max_chars - 1].rstrip() + "…"
 
 
-def truncate_all(value: Any, max_chars: int, max_items: int = ANY_NUMBER) -> Any:
+def truncate_all(
+    value: Any,
+    max_chars: int,
+    max_items: int = ANY_NUMBER,
+    cut: Callable[[str, int], str] = truncate,
+) -> Any:
     """A copy of the value with every text and every list truncated."""
     if isinstance(value, str):
-        return truncate(value, max_chars)
+        return cut(value, max_chars)
     if isinstance(value, list):
-        return [truncate_all(item, max_chars, max_items) for item in value[:max_items]]
+        return [truncate_all(item, max_chars, max_items, cut) for item in value[:max_items]]
     if isinstance(value, dict):
-        return {name: truncate_all(item, max_chars, max_items) for name, item in value.items()}
+        return {name: truncate_all(item, max_chars, max_items, cut) for name, item in value.items()}
     return value
 
 
@@ -139,7 +144,9 @@ def part_of(post: Json, offset: int, max_chars: int, max_items: int = ANY_NUMBER
     longest = _longest(post)
     end = offset + max_chars
     shown = _rest(post, offset) if offset else post
-    part: Json = _cut({**shown, "post_id": post["post_id"]}, max_chars, max_items)
+    part: Json = truncate_all(
+        {**shown, "post_id": post["post_id"]}, max_chars, max_items, _beginning
+    )
     is_cut = longest > end or (part != shown and not offset)
     part |= {"text_length": longest, "truncated": is_cut}
     return {**part, "next_offset": end} if longest > end else part
@@ -155,15 +162,9 @@ def fitting_part(post: Json, offset: int, max_chars: int, max_bytes: int) -> Jso
     return shrink(part, max_bytes)
 
 
-def _cut(value: Any, max_chars: int, max_items: int) -> Any:
+def _beginning(text: str, max_chars: int) -> str:
     """Without a sign at the end, so that the parts of a text can be joined."""
-    if isinstance(value, str):
-        return value[:max_chars]
-    if isinstance(value, list):
-        return [_cut(item, max_chars, max_items) for item in value[:max_items]]
-    if isinstance(value, dict):
-        return {name: _cut(item, max_chars, max_items) for name, item in value.items()}
-    return value
+    return text[:max_chars]
 
 
 def _rest(value: Any, offset: int) -> Any:
