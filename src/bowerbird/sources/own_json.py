@@ -108,9 +108,8 @@ class ParsedRecord(Struct, frozen=True):
 def read(raw: bytes, *, is_stored: bool = False) -> ParsedRecord:
     """`is_stored`: an earlier release imported the record, when deeper nesting was allowed."""
     try:
-        record, removed = (
-            _decode_cleaned(raw) if _SUSPICIOUS_ESCAPE.search(raw) else (_decode(raw), 0)
-        )
+        is_suspicious = b"\\u" in raw and _SUSPICIOUS_ESCAPE.search(raw)
+        record, removed = _decode_cleaned(raw) if is_suspicious else (_decode(raw), 0)
     except (msgspec.MsgspecError, RecursionError, ValueError) as error:
         raise InvalidRecord(_sentence(error)) from None
     if not is_stored and is_too_deep(raw):
@@ -137,7 +136,7 @@ def completeness_of(post: Post) -> Completeness:
     return Completeness.FULL if has_content else Completeness.STUB
 
 
-def found_post(incoming: Incoming, line: int) -> FoundPost:
+def found_post(incoming: Incoming, line: int, *, is_whole: bool = False) -> FoundPost:
     record = incoming.record
     completeness = completeness_of(record)
     if completeness is Completeness.STUB:
@@ -148,6 +147,7 @@ def found_post(incoming: Incoming, line: int) -> FoundPost:
         completeness=completeness,
         order_source=OrderSource.X if record.sort_index is not UNSET else OrderSource.IMPORT,
         own=incoming,
+        is_whole=is_whole,
     )
 
 
@@ -295,7 +295,8 @@ def _found(record: Record) -> tuple[Found, int]:
         parsed = read(record.raw)
     except InvalidRecord as problem:
         return invalid(record.line, str(problem)), 0
-    return _with_labels_kept(found_post(parsed.incoming, record.line)), parsed.removed
+    found = found_post(parsed.incoming, record.line, is_whole=True)
+    return _with_labels_kept(found), parsed.removed
 
 
 def _with_labels_kept(found: FoundPost) -> FoundPost:

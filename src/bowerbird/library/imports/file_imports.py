@@ -1,14 +1,15 @@
 """Imports files of any known format into a library, chunk by chunk.
 
-A file is read on a thread while the chunk before is written. Each chunk is written completely or
-not at all, so an import that was interrupted can be repeated: posts that are already there do not
-change. A dry run compares
-each chunk with the library as it would be after the chunks before it, and writes nothing.
+While a chunk is written, the next one is read and compared with the library. Each chunk is written
+completely or not at all, so an import that was interrupted can be repeated: posts that are already
+there do not change. A dry run compares each chunk with the library as it would be after the chunks
+before it, and writes nothing.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from tempfile import SpooledTemporaryFile
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -24,6 +25,7 @@ from bowerbird.library.imports.intake import (
     Chunk,
     Intake,
     IntakeOutcome,
+    PreparedIntake,
     chunks,
     outcome_of,
     unwritten,
@@ -194,6 +196,19 @@ T = TypeVar("T")
 OnRow = Callable[[FileReport, Row], None]
 
 
+@dataclass(slots=True)
+class _Step:
+    """A chunk that is read, and compared with the library unless it is a dry run."""
+
+    chunk: Chunk
+    posts: Sequence[FoundPost]
+    # The posts that writing it may change.
+    touched: set[str]
+    prepared: PreparedIntake | None = None
+    # Set once it is written, or has failed.
+    is_over: asyncio.Event = field(default_factory=asyncio.Event)
+
+
 class ImportOptions(NamedTuple):
     with_likes: bool = False
     # Added to every post.
@@ -279,29 +294,52 @@ class FileImports:
             await self.on_start()
 
     async def _write_all(self, report: FileReport, found: Iterator[Chunk]) -> None:
-        """Writes one chunk after the other, while a thread reads the next one."""
+        """Writes one chunk after the other, while the next one is read and compared."""
         self._stopping.clear()
-        ahead = _next(found)
+        ahead = asyncio.ensure_future(self._ahead(found, None))
         try:
-            while (chunk := await asyncio.shield(ahead)) is not None:
-                ahead = _next(found)
-                await self._complete(self._write(report, chunk))
+            while (step := await asyncio.shield(ahead)) is not None:
+                ahead = asyncio.ensure_future(self._ahead(found, step))
+                await self._complete(self._write(report, step))
         finally:
             # A generator that runs on a thread cannot be closed.
             await asyncio.wait([ahead])
             # Retrieve the exception; asyncio warns otherwise.
             ahead.exception()
 
-    async def _write(self, report: FileReport, chunk: Chunk) -> None:
-        posts = [self._adapted(report, post) for post in chunk.posts.values()]
-        outcome = await self._take(posts) if posts else IntakeOutcome()
-        self._count(report, chunk, outcome)
+    async def _ahead(self, found: Iterator[Chunk], before: _Step | None) -> _Step | None:
+        """The next chunk, while the one before it is written."""
+        chunk = await asyncio.to_thread(next, found, None)
+        if chunk is None:
+            return None
+        posts = [self._adapted(post) for post in chunk.posts.values()]
+        step = _Step(chunk, posts, {*chunk.posts, *conversations(posts)})
+        if before is not None and not step.touched.isdisjoint(before.touched):
+            await before.is_over.wait()
+        placed = None if before is None or before.prepared is None else before.prepared.plan.placed
+        if posts and self._dry_run is None:
+            step.prepared = await self._intake.prepare(
+                self._account,
+                posts,
+                run_id=self.report.run_id or None,
+                # The run gets the places of the chunk before while that is written.
+                known_after=None if placed is None else lambda known: known._replace(placed=placed),
+            )
+        return step
 
-    async def _take(self, posts: Sequence[FoundPost]) -> IntakeOutcome:
-        if self._dry_run is not None:
-            return await self._dry_run.take(posts)
-        run_id = self.report.run_id or None
-        prepared = await self._intake.prepare(self._account, posts, run_id=run_id)
+    async def _write(self, report: FileReport, step: _Step) -> None:
+        try:
+            outcome = await self._take(step)
+        finally:
+            step.is_over.set()
+        self._count(report, step, outcome)
+
+    async def _take(self, step: _Step) -> IntakeOutcome:
+        prepared = step.prepared
+        if prepared is None:
+            if not step.posts or self._dry_run is None:
+                return IntakeOutcome()
+            return await self._dry_run.take(step.posts)
         if prepared.changes_library:
             return await self._patiently(lambda: self._intake.write(self._account, prepared))
         # The run gets these counts at its end, so that importing a file again writes nothing.
@@ -337,12 +375,14 @@ class FileImports:
                 await asyncio.wait_for(self._stopping.wait(), pause_s)
         return await write()
 
-    def _count(self, report: FileReport, chunk: Chunk, outcome: IntakeOutcome) -> None:
+    def _count(self, report: FileReport, step: _Step, outcome: IntakeOutcome) -> None:
+        chunk = step.chunk
         for remark in chunk.remarks:
             self._remark(report, remark)
         counts = outcome.counts
-        for post in chunk.posts.values():
+        for post, adapted in zip(chunk.posts.values(), step.posts, strict=True):
             self._count_shortened(report, post.shortened_labels)
+            report.future_dates += adapted.order_source is not post.order_source
         report.found += len(chunk.posts)
         report.notes += sum(bool(post.note) for post in chunk.posts.values())
         report.new += counts.new
@@ -367,14 +407,11 @@ class FileImports:
                 f"A label is shortened to {MAX_NAME_CHARACTERS} characters: {shown(label)}."
             )
 
-    def _adapted(self, report: FileReport, post: FoundPost) -> FoundPost:
+    def _adapted(self, post: FoundPost) -> FoundPost:
         record = post.record
         if post.order_source is OrderSource.SAVED_DATE and self._is_future(record.bookmarked_at):
-            report.future_dates += 1
             record = msgspec.structs.replace(record, bookmarked_at=UNSET)
             post = msgspec.structs.replace(post, record=record, order_source=OrderSource.IMPORT)
-        if post.own is not None:
-            post = msgspec.structs.replace(post, is_whole=True)
         if self._options.label:
             post = msgspec.structs.replace(post, added_labels=(self._options.label,))
         return post
@@ -394,10 +431,6 @@ class FileImports:
             self._link_room -= len(row.link)
             report.links.append(row.link)
         self._on_row(report, row)
-
-
-def _next(found: Iterator[Chunk]) -> "asyncio.Future[Chunk | None]":
-    return asyncio.ensure_future(asyncio.to_thread(next, found, None))
 
 
 def _source_of(names: Sequence[str], format: str) -> str:

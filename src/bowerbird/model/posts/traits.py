@@ -53,7 +53,9 @@ def bits_of(post: Post) -> int:
 
 def _words(post: Post) -> int:
     """How many words the text and the article of a post have."""
-    return sum(map(word_count, markable_texts(post).values()))
+    article = post.tweet_details.article
+    words = word_count(post.tweet_details.text)
+    return words + word_count(markable_texts(post)["article"]) if article else words
 
 
 def word_count(text: str) -> int:

@@ -22,6 +22,7 @@ _NOT_ASCII: Final = re.compile(r"[^\x00-\x7f]+")
 # What the language of a Latin text is sure with: so many of its function words, and such a share.
 _SURE_WORDS: Final = 2
 _SURE_SHARE: Final = 0.12
+_ANY_FUNCTION_WORD: Final = frozenset().union(*FUNCTION_WORDS.values())
 _ADDRESS: Final = re.compile(r"\bhttps?://\S+")
 
 
@@ -49,6 +50,8 @@ def sure_language(text: str) -> str:
     if "://" in sample:
         sample = _ADDRESS.sub(" ", sample)
     words = fold(sample).split()[:MAX_WORDS]
+    if sample.isascii() and len(_ANY_FUNCTION_WORD.intersection(words)) < _SURE_WORDS:
+        return ""
     language = language_of_words(words, [sample])
     if language in OTHER_SCRIPTS:
         return language
