@@ -26,7 +26,7 @@ from bowerbird.sources.parsing.json_values import (
 )
 from bowerbird.sources.parsing.text_lines import SeekableFile, TextLines, Utf8File
 from bowerbird.sources.post_links import parse, x_post
-from bowerbird.sources.records import LONG_ID, Fields, read_parts, read_table
+from bowerbird.sources.records import LONG_ID, Fields, is_address, read_parts, read_table
 
 # Posts in the files of exporters and scripts, and links in files of any other program.
 POSTS: Final = Fields(
@@ -94,7 +94,7 @@ def _sample(beginning: Beginning) -> tuple[list[str], list[list[str]]]:
     is_cut = beginning.is_cut or len(beginning.data) > _BYTES_LOOKED_AT
     table = CsvRows(io.BytesIO(beginning.data[:_BYTES_LOOKED_AT]), beginning.delimiter)
     rows = [row.cells for row in islice(table, _ROWS_LOOKED_AT) if not row.problem]
-    if not rows or any(map(_is_address, rows[0])) or _are_ids(rows[0]):
+    if not rows or any(map(is_address, rows[0])) or _are_ids(rows[0]):
         return [], []
     # The last row may be incomplete.
     return [column_name(cell) for cell in rows[0]], rows[1 : len(rows) - is_cut]
@@ -103,10 +103,6 @@ def _sample(beginning: Beginning) -> tuple[list[str], list[list[str]]]:
 def _are_ids(cells: list[str]) -> bool:
     filled = [cell.strip() for cell in cells if cell.strip()]
     return bool(filled) and all(map(LONG_ID.fullmatch, filled))
-
-
-def _is_address(cell: str) -> bool:
-    return cell.strip().startswith(("https://", "http://", "at://"))
 
 
 def _link_column(beginning: Beginning) -> str:
@@ -121,7 +117,7 @@ def _link_column(beginning: Beginning) -> str:
     found: list[tuple[int, int, str]] = []
     for number, name in enumerate(header):
         cells = [cell for row in rows if (cell := row[number].strip())]
-        links = sum(parse(cell) is not None for cell in cells if _is_address(cell))
+        links = sum(parse(cell) is not None for cell in cells if is_address(cell))
         is_id = x_post if name in _NAMED else LONG_ID.fullmatch
         ids = sum(is_id(cell) is not None for cell in cells)
         # A link also names the author, so an equal number of ids is worth less.
@@ -233,12 +229,12 @@ def _is_of_posts(beginning: Beginning) -> bool:
     return not _ONLY_POSTS_HAVE.isdisjoint(beginning.columns)
 
 
-def _has_posts(beginning: Beginning) -> bool:
-    return _is_of_posts(beginning) and bool(_link_column(beginning))
-
-
 TABLES: Final = (
-    Format("CSV of posts", _has_posts, _read_table),
+    Format(
+        "CSV of posts",
+        lambda start: _is_of_posts(start) and bool(_link_column(start)),
+        _read_table,
+    ),
     Format("CSV of links", lambda start: bool(_link_column(start)), _read_table, is_general=True),
 )
 OBJECTS: Final = (

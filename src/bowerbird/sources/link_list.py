@@ -23,7 +23,7 @@ from bowerbird.sources.post_links import (
     parse_listed,
     x_post,
 )
-from bowerbird.sources.records import LONG_ID, charset_notice
+from bowerbird.sources.records import LONG_ID, charset_notice, is_address
 from bowerbird.sources.x.files import part_name
 
 PLAIN_LIST: Final = "list of links"
@@ -115,12 +115,8 @@ def _addresses(beginning: Beginning) -> list[str]:
     listed = [line.strip('",;') for line in _first_lines(beginning)[:_LINES_LOOKED_AT]]
     if all(map(LONG_ID.fullmatch, listed)):
         return listed
-    addresses = [line for line in listed if _is_address(line)]
+    addresses = [line for line in listed if is_address(line) and len(line.split()) == 1]
     return addresses if len(addresses) * 2 > len(listed) else []
-
-
-def _is_address(line: str) -> bool:
-    return line.startswith(("https://", "http://", "at://")) and not any(map(str.isspace, line))
 
 
 def _is_mastodon(beginning: Beginning) -> bool:

@@ -224,14 +224,6 @@ def _read(file: SeekableFile, labels: list[str]) -> Iterator[Found]:
     return found_in(((part.line, part.value) for part in parts), found)
 
 
-def _read_bookmarks(file: SeekableFile, _choices: Choices) -> Iterator[Found]:
-    return _read(file, [])
-
-
-def _read_likes(file: SeekableFile, choices: Choices) -> Iterator[Found]:
-    return only_if_requested(_read(file, [LIKED]), choices)
-
-
 def _name(beginning: Beginning) -> str:
     match = _NAME.search(beginning.text) if beginning.json.has("orderedItems[]") else None
     return match[1] if match else ""
@@ -242,8 +234,12 @@ FORMATS: Final = (
     Format(
         "bookmarks of a Mastodon archive",
         lambda start: _name(start) == "bookmarks",
-        _read_bookmarks,
+        lambda file, _choices: _read(file, []),
     ),
-    Format("likes of a Mastodon archive", lambda start: _name(start) == "likes", _read_likes),
+    Format(
+        "likes of a Mastodon archive",
+        lambda start: _name(start) == "likes",
+        lambda file, choices: only_if_requested(_read(file, [LIKED]), choices),
+    ),
     API,
 )

@@ -12,7 +12,7 @@ from bowerbird.sources.file_posts import (
     not_a_post,
     text_and_name,
 )
-from bowerbird.sources.found import Beginning, Choices, Format, Found, Notice
+from bowerbird.sources.found import Choices, Format, Found, Notice
 from bowerbird.sources.parsing.html_text import Tag, tokens
 from bowerbird.sources.parsing.text_lines import SeekableFile, TextLines
 from bowerbird.sources.post_links import parse
@@ -146,11 +146,7 @@ class _Reader:
         )
 
 
-def _fits(beginning: Beginning) -> bool:
-    return bool(_FITS.search(beginning.text))
-
-
 FORMATS = (
-    Format("bookmarks file of a browser", _fits, read),
+    Format("bookmarks file of a browser", lambda start: bool(_FITS.search(start.text)), read),
     Format("Pocket or Instapaper HTML", lambda start: bool(_LISTS_FIT.search(start.text)), read),
 )

@@ -157,10 +157,6 @@ def _browser(fields: Fields, roots: int) -> Callable[[SeekableFile, Choices], It
     return read
 
 
-def _is_firefox(beginning: Beginning) -> bool:
-    return "text/x-moz-place" in beginning.text and beginning.json.has("children[]")
-
-
 _TREES: Final = (
     Format(
         "Karakeep JSON",
@@ -179,7 +175,11 @@ _TREES: Final = (
         lambda start: start.json.has("roots.bookmark_bar"),
         _browser(_CHROME, _CHROME_ROOTS),
     ),
-    Format("backup of Firefox (JSON)", _is_firefox, _browser(_FIREFOX, _FIREFOX_ROOTS)),
+    Format(
+        "backup of Firefox (JSON)",
+        lambda start: "text/x-moz-place" in start.text and start.json.has("children[]"),
+        _browser(_FIREFOX, _FIREFOX_ROOTS),
+    ),
 )
 
 
@@ -429,10 +429,6 @@ def _links_in_messages(parts: Iterable[Part]) -> Iterator[Part]:
             yield part._replace(value={"url": link, "note": note.strip(), "date": date})
 
 
-def _read_telegram(file: SeekableFile, _choices: Choices) -> Iterator[Found]:
-    return read_parts(_links_in_messages(walk(Utf8File(file), {"messages": [PART]})), _TELEGRAM)
-
-
 _LIKED: Final = frozenset({"Like List", "likes_media_likes"})
 _SAVED_FILES: Final = frozenset(
     {"saved_posts.json", "saved_collections.json", "saved_threads.json"}
@@ -487,7 +483,9 @@ OBJECTS: Final = (
     Format(
         "Telegram JSON",
         lambda start: start.json.has("messages[].text", "messages[].id"),
-        _read_telegram,
+        lambda file, _choices: read_parts(
+            _links_in_messages(walk(Utf8File(file), {"messages": [PART]})), _TELEGRAM
+        ),
         signature=frozenset({"messages", "text", "date"}),
     ),
 )

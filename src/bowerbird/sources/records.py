@@ -275,7 +275,7 @@ class _Values:
             if step >= _MAX_STEPS:
                 break
             if isinstance(value, str):
-                if value.startswith(("https://", "http://", "at://")) and " " not in value:
+                if is_address(value) and " " not in value:
                     if fields.find_link(value):
                         return value
                     address = address or value
@@ -285,6 +285,10 @@ class _Values:
 
     def is_any(self, names: Names, words: frozenset[str]) -> bool:
         return any(str(self._record.get(name, ""))[:10].strip().lower() in words for name in names)
+
+
+def is_address(text: str) -> bool:
+    return text.strip().startswith(("https://", "http://", "at://"))
 
 
 def _repaired(text: str) -> str:

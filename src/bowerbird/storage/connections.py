@@ -1,12 +1,13 @@
 """Reads and writes connected sources. Their tokens are encrypted before they come here."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+import msgspec
 from msgspec.structs import asdict
 
 from bowerbird.model.arrival.connections import Connection, ConnectionState, Network, Problem
-from bowerbird.storage.database import Reader, Row, Store, Transaction
+from bowerbird.storage.database import Reader, Row, Store, Transaction, record
 
 
 class ConnectionStore(Store):
@@ -60,17 +61,10 @@ class ConnectionStore(Store):
         self, account_id: int, connection: Connection, sealed: bytes
     ) -> int | None:
         """The new version; None if the tokens were changed since the connection was read."""
-        values = {
-            **_key(account_id, connection.connection_id),
-            "version": connection.version,
-            "sealed": sealed,
-        }
-
-        async def work(transaction: Transaction) -> int | None:
-            rows = await self._rows(transaction, "put_tokens", **values)
-            return rows[0][0] if rows else None
-
-        return await self._database.write(work, account_id)
+        rows = await self._write(
+            account_id, "put_tokens", connection, version=connection.version, sealed=sealed
+        )
+        return rows[0][0] if rows else None
 
     async def set_state(
         self,
@@ -119,19 +113,11 @@ class ConnectionStore(Store):
         now: int,
         next_run_at: int,
     ) -> None:
-        values = {
-            **_key(account_id, connection.connection_id),
-            "run_id": connection.run_id,
-            "new": new,
-            "changed": changed,
-            "now": now,
-            "next_run_at": next_run_at,
-        }
-        await self._write(account_id, "end_run", values)
+        values = {"new": new, "changed": changed, "now": now, "next_run_at": next_run_at}
+        await self._write(account_id, "end_run", connection, run_id=connection.run_id, **values)
 
     async def leave_run(self, account_id: int, connection: Connection) -> None:
-        values = {**_key(account_id, connection.connection_id), "run_id": connection.run_id}
-        await self._write(account_id, "leave_run", values)
+        await self._write(account_id, "leave_run", connection, run_id=connection.run_id)
 
     async def fail(
         self,
@@ -143,48 +129,36 @@ class ConnectionStore(Store):
         now: int,
         next_run_at: int,
     ) -> None:
-        values = {
-            **_key(account_id, connection.connection_id),
-            "version": connection.version,
-            "problem": problem,
-            "failures": failures,
-            "now": now,
-            "next_run_at": next_run_at,
-        }
-        await self._write(account_id, "fail", values)
+        values = {"problem": problem, "failures": failures, "now": now, "next_run_at": next_run_at}
+        await self._write(account_id, "fail", connection, version=connection.version, **values)
 
-    async def spend(self, account_id: int, connection_id: str, today: int, posts: int) -> bool:
+    async def spend(self, account_id: int, connection: Connection, today: int, posts: int) -> bool:
         """Counts posts before they are read; False if they are too many for the day."""
-        values = {**_key(account_id, connection_id), "today": today, "posts": posts}
+        return bool(await self._write(account_id, "spend", connection, today=today, posts=posts))
 
-        async def work(transaction: Transaction) -> bool:
-            return bool(await self._rows(transaction, "spend", **values))
-
-        return await self._database.write(work, account_id)
-
-    async def give_back(self, account_id: int, connection_id: str, today: int, posts: int) -> None:
+    async def give_back(
+        self, account_id: int, connection: Connection, today: int, posts: int
+    ) -> None:
         """The page had fewer posts than were counted."""
-        values = {**_key(account_id, connection_id), "today": today, "posts": posts}
-        await self._write(account_id, "give_back", values)
+        await self._write(account_id, "give_back", connection, today=today, posts=posts)
 
     async def leave_folders(self, account_id: int, connection: Connection, left: str) -> None:
         """Stores where the reading of folders goes on."""
-        values = {
-            **_key(account_id, connection.connection_id),
-            "run_id": connection.run_id,
-            "left": left,
-        }
-        await self._write(account_id, "leave_folders", values)
+        values = {"run_id": connection.run_id, "left": left}
+        await self._write(account_id, "leave_folders", connection, **values)
 
-    async def note_folders(self, account_id: int, connection_id: str, today: int) -> None:
-        values = {**_key(account_id, connection_id), "today": today}
-        await self._write(account_id, "note_folders", values)
+    async def note_folders(self, account_id: int, connection: Connection, today: int) -> None:
+        await self._write(account_id, "note_folders", connection, today=today)
 
-    async def _write(self, account_id: int, name: str, values: Mapping[str, Any]) -> None:
-        async def work(transaction: Transaction) -> None:
-            await self._run(transaction, name, **values)
+    async def _write(
+        self, account_id: int, name: str, connection: Connection, **values: Any
+    ) -> Sequence[Row]:
+        key = _key(account_id, connection.connection_id)
 
-        await self._database.write(work, account_id)
+        async def work(transaction: Transaction) -> Sequence[Row]:
+            return await self._rows(transaction, name, **key, **values)
+
+        return await self._database.write(work, account_id)
 
 
 def _key(account_id: int, connection_id: str) -> dict[str, Any]:
@@ -192,9 +166,11 @@ def _key(account_id: int, connection_id: str) -> dict[str, Any]:
 
 
 def _connection(row: Row) -> Connection:
-    fields = dict(zip(Connection.__struct_fields__, row, strict=True))
-    fields["network"] = Network(fields["network"])
-    fields["state"] = ConnectionState(fields["state"])
-    fields["problem"] = Problem(fields["problem"])
-    fields["sealed"] = bytes(fields["sealed"])
-    return Connection(**fields)
+    found = record(Connection, row)
+    return msgspec.structs.replace(
+        found,
+        network=Network(found.network),
+        state=ConnectionState(found.state),
+        problem=Problem(found.problem),
+        sealed=bytes(found.sealed),
+    )

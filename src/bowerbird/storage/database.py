@@ -18,6 +18,7 @@ from bowerbird.storage.queries import Queries
 
 Given = ParamSpec("Given")
 T = TypeVar("T")
+S = TypeVar("S", bound=Struct)
 Running = Coroutine[Any, Any, T]
 
 
@@ -182,6 +183,11 @@ class Database(Lists, Protocol):
         """Raises a refusal if the database is unreachable or its schema does not fit."""
 
     async def close(self) -> None: ...
+
+
+def record(kind: type[S], row: Sequence[Any]) -> S:
+    """A row whose columns are in the order of the fields."""
+    return kind(**dict(zip(kind.__struct_fields__, row, strict=True)))
 
 
 class Store:

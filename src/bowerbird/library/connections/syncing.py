@@ -144,13 +144,8 @@ class Sync:
             return is_left
         cursor = status.cursor or ""
         page = await self._fetched(account, connection, access, cursor)
-        if connection.network is not Network.X:
-            result = await self._folders.take(account, connection, seq, page)
-        else:
-            again = await self._charged.again(account.account_id, connection, page.payload)
-            result = await self._folders.take(account, connection, seq, page)
-            charged = result.received - again
-            await self._charged.give_back(account.account_id, connection, X_PER_PAGE, charged)
+        counted = X_PER_PAGE if connection.network is Network.X else 0
+        result = await self._folders.take(account, connection, seq, page, counted)
         return await self._goes_on(account, connection, seq, cursor, result)
 
     async def _goes_on(

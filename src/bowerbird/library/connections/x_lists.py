@@ -47,16 +47,12 @@ class Estimate(Struct, frozen=True):
 
 def of_posts(posts: int) -> Estimate:
     prices = (PER_POST, PER_OWNED_POST, PER_USER)
-    return Estimate(posts, *(_dollars(posts * price) for price in prices))
+    return Estimate(posts, *(f"${posts * price:,.2f}" for price in prices))
 
 
 def of_first_run(posts_in_library: int) -> Estimate:
     """The list at X may have as many posts as the library, if they came from there."""
     return of_posts(posts_in_library or _EXAMPLE)
-
-
-def _dollars(amount: Decimal) -> str:
-    return f"${amount:,.2f}"
 
 
 # The client of the runs of this service. Posts that the extension read were free.
@@ -85,7 +81,7 @@ class ChargedPosts:
     async def spend(self, account_id: int, connection: Connection, posts: int) -> bool:
         """Counts the posts of a page before it is read; False if they are too many for the day."""
         today = day_of(self._clock())
-        return await self._store.spend(account_id, connection.connection_id, today, posts)
+        return await self._store.spend(account_id, connection, today, posts)
 
     async def give_back(
         self, account_id: int, connection: Connection, posts: int, charged: int = 0
@@ -94,7 +90,7 @@ class ChargedPosts:
         unused = posts - min(max(charged, 0), posts)
         if unused:
             today = day_of(self._clock())
-            await self._store.give_back(account_id, connection.connection_id, today, unused)
+            await self._store.give_back(account_id, connection, today, unused)
 
     async def again(self, account_id: int, connection: Connection, payload: bytes) -> int:
         """How many posts of an answer of X were read before today. Ask before it is stored."""
@@ -180,7 +176,7 @@ class FolderReading:
             following = None
         if following is None:
             today = day_of(self._clock())
-            await self._store.note_folders(account.account_id, connection.connection_id, today)
+            await self._store.note_folders(account.account_id, connection, today)
             return False
         await self._leave(account, connection, following)
         return True
@@ -200,11 +196,7 @@ class FolderReading:
             page = await access.ask(
                 lambda tokens: access.x.folder(tokens, user_id, folders[0], cursor)
             )
-            again = await self._charged.again(account.account_id, connection, page.payload)
-            result = await self.take(account, connection, seq, page)
-            await self._charged.give_back(
-                account.account_id, connection, _POSTS_PER_PAGE, result.received - again
-            )
+            result = await self.take(account, connection, seq, page, counted=_POSTS_PER_PAGE)
         following = msgspec.structs.replace(place, folders=folders, requests=place.requests + 1)
         if result.cursor_out and result.cursor_out != cursor:
             following = msgspec.structs.replace(following, cursor=result.cursor_out)
@@ -217,16 +209,24 @@ class FolderReading:
         return None if is_done or following.requests >= _REQUESTS_MAX else following
 
     async def take(
-        self, account: Account, connection: Connection, seq: int, page: ListPage
+        self, account: Account, connection: Connection, seq: int, page: ListPage, counted: int = 0
     ) -> PageResult:
-        """Stores a page of the run of a connection."""
+        """Stores a page of the run of a connection. `counted`: the posts that X may charge for."""
+        again = 0
+        if counted:
+            again = await self._charged.again(account.account_id, connection, page.payload)
         captured = CapturedPage(
             format=FORMATS[connection.network],
             payload=page.payload,
             request_url=page.request_url,
             captured_at=self._clock(),
         )
-        return _decode((await self._pages.take(account, connection.run_id, seq, captured)).body)
+        answer = await self._pages.take(account, connection.run_id, seq, captured)
+        result = _decode(answer.body)
+        if counted:
+            charged = result.received - again
+            await self._charged.give_back(account.account_id, connection, counted, charged)
+        return result
 
     async def _leave(self, account: Account, connection: Connection, place: FolderPlace) -> None:
         left = msgspec.json.encode(place).decode()

@@ -14,7 +14,6 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 import msgspec
-from msgspec import Struct
 
 from bowerbird.clock import Clock
 from bowerbird.errors import TooManyWaiting
@@ -188,7 +187,7 @@ class Intake:
 
         `is_saving`: the person saves these posts on purpose, so posts deleted earlier come back.
         """
-        outcome = IntakeOutcome([])
+        outcome = IntakeOutcome()
         for chunk in parts(found):
             prepared = await self.prepare(account, chunk, run_id=run_id, is_saving=is_saving)
             outcome += await self.write(account, prepared)

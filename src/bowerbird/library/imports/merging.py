@@ -13,7 +13,7 @@ X wins for the same reason; an earlier one changes nothing.
 
 import re
 from enum import Enum, auto
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -35,6 +35,8 @@ from bowerbird.model.posts.bookmarks import (
     with_highlights,
 )
 from bowerbird.sources.found import FoundPost
+
+T = TypeVar("T", str, list[Any])
 
 _NO_COUNTS: Final = Metrics()
 _CUT_MARKS: Final = "….  \n"
@@ -97,7 +99,7 @@ def _details(stored: Post, found: Post, has: int, gives: int, sight: Sight) -> P
             takes_found=names_author or (is_richer and sight is not Sight.OLDER),
         ),
         posted_at=_either(known_time(stored), known_time(found), takes_found=is_richer),
-        attachments=_list(old.attachments, new.attachments, takes_found=is_richer),
+        attachments=_either(old.attachments, new.attachments, takes_found=is_richer),
         article=_article(old.article, new.article, takes_found=is_richer),
         quoted_tweet=_quoted(old.quoted_tweet, new.quoted_tweet, takes_found=is_richer),
         meta=_meta(old.meta, new.meta, stored.post_id, gives, counts, takes_found=is_richer),
@@ -130,11 +132,7 @@ def _is_beginning(short: str, whole: str) -> bool:
     return len(beginning) < len(whole) and whole.startswith(beginning.rstrip(_CUT_MARKS))
 
 
-def _either(old: str, new: str, *, takes_found: bool) -> str:
-    return (new or old) if takes_found else (old or new)
-
-
-def _list(old: list[Any], new: list[Any], *, takes_found: bool) -> list[Any]:
+def _either(old: T, new: T, *, takes_found: bool) -> T:
     return (new or old) if takes_found else (old or new)
 
 
@@ -265,8 +263,9 @@ def settled(
     gone_at, gone_reason, removed_at = known["gone_at"], known["gone_reason"], known["removed_at"]
     if record.gone_at and not gone_at and not is_older:
         gone_at, gone_reason = record.gone_at, record.gone_reason
-    elif not record.gone_at and _is_seen(found) and not is_older:
-        gone_at = UNSET
+    elif found.is_shown and found.completeness is not Completeness.STUB:
+        # The source showed the post itself. A file may be older than everything known.
+        gone_at = gone_at if record.gone_at or is_older else UNSET
     if found.is_saved and not is_older:
         removed_at = UNSET
     elif not removed_at and not is_older:
@@ -307,11 +306,6 @@ def _with_passages(post: Post, before: Post | None, record: ImportRecord) -> Pos
     if not known and not record.highlights:
         return post
     return with_highlights(post, highlights.joined(known or (), record.highlights or ()))
-
-
-def _is_seen(found: FoundPost) -> bool:
-    """Whether the source showed the post itself. A file may be older than everything known."""
-    return found.is_shown and found.completeness is not Completeness.STUB
 
 
 def _joined_notes(stored: str, found: str) -> str:

@@ -119,15 +119,8 @@ class ImportRuns:
             kind=kind[:_NAME_MAX],
             client=client[:_NAME_MAX],
             source_user_id=source_user_id[:_NAME_MAX],
-            state=RunState.RUNNING,
-            reason="",
             started_at=now,
-            finished_at=None,
-            counts=RunCounts(),
-            placed_posts=0,
-            undone=UndoCounts(),
             undo_until=change_log.undo_until(now),
-            log_bytes=0,
         )
         await self._store.insert(transaction, account_id, run)
         entry = self._activity.entry(ActivityKind.IMPORT_STARTED, run.source)

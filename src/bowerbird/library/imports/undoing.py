@@ -49,7 +49,6 @@ from bowerbird.model.bulk import PostField, ValueKind, value_key
 from bowerbird.model.events import EventType, Happening, changed_fields
 from bowerbird.model.labels import Label
 from bowerbird.model.posts.bookmarks import (
-    Post,
     content_hash,
     is_undated,
     post_json,
@@ -147,20 +146,13 @@ class Restoration:
         self.attached += [(one, number) for one in sorted(ids - set(current.state.labels))]
         self.detached += [(one, number) for one in sorted(set(current.state.labels) - ids)]
         names = [label.name for label in sorted(labels, key=lambda label: label.name_key)]
-        placement = Placement(
-            sort_index=state.sort_index,
-            imported_at=state.imported_at,
-            bookmarked_at=state.bookmarked_at,
-            is_read=state.is_read,
-            is_archived=state.is_archived,
-            completeness=state.completeness,
-            order_source=state.order_source,
-        )
+        placement = msgspec.convert(state, Placement, from_attributes=True)
         row = row_of(incoming, placement, number, "", tags_json(names))
         if is_same and not is_undated(rendering):
             # As they were, even if this release would write them differently.
             row["rendering"], row["content_hash"] = rendering, state.content_hash
-        row["words"] = None if _same_texts(now, incoming) else words_of(incoming.record)
+        is_same_text = now and searchable_texts(now) == searchable_texts(incoming.record)
+        row["words"] = None if is_same_text else words_of(incoming.record)
         self.rows.append(row)
         self.fields[current.post_id] = changed_fields(now, incoming.record)
         if now is not None:
@@ -169,10 +161,6 @@ class Restoration:
         if state.completeness == Completeness.STUB < current.state.completeness:
             self.emptied.append(current.post_id)
         self.arrivals[number] = incoming
-
-
-def _same_texts(now: Post | None, incoming: Incoming) -> bool:
-    return now is not None and searchable_texts(now) == searchable_texts(incoming.record)
 
 
 def _with_removed_at(incoming: Incoming, removed_at: str | UnsetType) -> Incoming:
@@ -399,13 +387,7 @@ def _handed_on(earlier: Change, later: Change) -> Change:
 
 
 def _outcome(run: RunRow, counts: UndoCounts) -> UndoOutcome:
-    return UndoOutcome(
-        run_id=run.run_id,
-        state=run.state,
-        removed=counts.removed,
-        restored=counts.restored,
-        kept=counts.kept,
-    )
+    return UndoOutcome(run_id=run.run_id, state=run.state, **msgspec.structs.asdict(counts))
 
 
 # A run that never ended was killed. Filling in the demo takes much less than this.

@@ -19,7 +19,7 @@ from bowerbird.library.ingest.page_reading import CapturedPage
 from bowerbird.library.ingest.removals import RemovedPosts
 from bowerbird.library.ingest.runs import IngestRuns
 from bowerbird.model.accounts import Account
-from bowerbird.model.arrival.imports import Completeness, LeftOutLabels, OrderSource
+from bowerbird.model.arrival.imports import Completeness, LeftOutLabels, OrderSource, Summed
 from bowerbird.model.arrival.ingest import SourceUser
 from bowerbird.model.instants import parse, with_offset
 from bowerbird.model.posts.bookmarks import ImportRecord, PostDetails
@@ -75,20 +75,13 @@ class _Dated(NamedTuple):
     event: Event
 
 
-class _Stored(NamedTuple):
+class _Stored(Summed, frozen=True):
     """What some events did. Older ones are not counted."""
 
     results: tuple[ItemResult, ...] = ()
     # The ids of removed posts.
     removed: tuple[str, ...] = ()
     labels_left_out: tuple[LabelsLeftOut, ...] = ()
-
-    def plus(self, other: "_Stored") -> "_Stored":
-        return _Stored(
-            self.results + other.results,
-            self.removed + other.removed,
-            self.labels_left_out + other.labels_left_out,
-        )
 
     @property
     def events(self) -> int:
@@ -120,7 +113,7 @@ class IngestEvents:
         stored = await self._store(account, user, removed, []) if removed else _Stored()
         for part in parts([one.post for one in added]):
             some = {one.record.post_id: fresh[one.record.post_id] for one in part}
-            stored = stored.plus(await self._store(account, user, some, part))
+            stored += await self._store(account, user, some, part)
         await self._runs.note_use(account)
         results = stored.results
         return EventsResult(
@@ -250,26 +243,26 @@ def _left_out(found: Sequence[LeftOutLabels]) -> tuple[LabelsLeftOut, ...]:
 
 
 def _added(fresh: Mapping[str, _Dated], now: int) -> list[_Added]:
-    return [_labelled(event, at, now) for at, event in fresh.values() if event.type == "added"]
+    added = []
+    for at, event in fresh.values():
+        if event.type == "added":
+            read = _read(event, at, now)
+            post = msgspec.structs.replace(
+                read or _stub(event.post_id, at), added_labels=tuple(event.labels or ())
+            )
+            added.append(_Added(post, is_readable=read is not None or event.payload is None))
+    return added
 
 
-def _labelled(event: Event, at: int, now: int) -> _Added:
-    read = _read(event, at, now)
-    post = msgspec.structs.replace(read.post, added_labels=tuple(event.labels or ()))
-    return _Added(post, is_readable=read.is_readable)
-
-
-def _read(event: Event, at: int, now: int) -> _Added:
-    if event.payload is None:
-        return _Added(_stub(event.post_id, at), is_readable=True)
-    for post in _posts_of(event.payload, now):
+def _read(event: Event, at: int, now: int) -> FoundPost | None:
+    """The post in the payload, saved at this time."""
+    for post in () if event.payload is None else _posts_of(event.payload, now):
         if post.record.post_id == event.post_id:
             saved_at = msgspec.structs.replace(post.record, bookmarked_at=with_offset(at))
-            placed = msgspec.structs.replace(
+            return msgspec.structs.replace(
                 post, record=saved_at, order_source=OrderSource.SAVED_DATE, is_saved=True
             )
-            return _Added(placed, is_readable=True)
-    return _Added(_stub(event.post_id, at), is_readable=False)
+    return None
 
 
 def _posts_of(payload: Any, now: int) -> Sequence[FoundPost]:

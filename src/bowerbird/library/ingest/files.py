@@ -136,10 +136,16 @@ class FileJobs:
         return file
 
     async def get(self, account: Account, job_id: str) -> FileImport:
+        file = await self.find(account, job_id)
+        if file is None:
+            raise errors.not_found("file", job_id)
+        return file
+
+    async def find(self, account: Account, job_id: str) -> FileImport | None:
         is_plain = len(job_id) <= _MAX_ID_LENGTH and job_id.isascii() and job_id.isprintable()
         file = await self._store.get(account.account_id, job_id) if is_plain else None
         if file is None:
-            raise errors.not_found("file", job_id)
+            return None
         if file.state in UNFINISHED and file.alive_at < self._clock() - _DEAD_AFTER:
             return msgspec.structs.replace(
                 file,
@@ -264,12 +270,11 @@ class _Job:
 
     async def keep_alive(self) -> None:
         while True:
-            # The next report may succeed, and the import goes on in any case.
-            with suppress(Refusal):
-                await self._store_state(JobState.PROCESSING)
+            await self.note_start()
             await asyncio.sleep(_ALIVE_EVERY_S)
 
     async def note_start(self) -> None:
+        # The next report may succeed, and the import goes on in any case.
         with suppress(Refusal):
             await self._store_state(JobState.PROCESSING)
 
@@ -377,13 +382,13 @@ class CheckedImports:
         if not check.is_dry_run or check.state != JobState.COMPLETED:
             raise NotKept(Code.INVALID_REQUEST, "The check of this file has not finished.")
         import_id = import_id_of(check)
-        if await self._exists(account, import_id):
+        if await self._jobs.find(account, import_id):
             return import_id
         try:
             await self._start(account, check, import_id, with_likes=with_likes, client=client)
         except Refusal:
             # The form was sent twice, and the other request has started the import.
-            if await self._exists(account, import_id):
+            if await self._jobs.find(account, import_id):
                 return import_id
             raise
         await self._files.delete(_name(account.account_id, check.job_id))
@@ -421,15 +426,6 @@ class CheckedImports:
         """Deletes the file of a check."""
         check = await self._jobs.get(account, job_id)
         await self._files.delete(_name(account.account_id, check.job_id))
-
-    async def _exists(self, account: Account, job_id: str) -> bool:
-        try:
-            await self._jobs.get(account, job_id)
-        except Refusal as refused:
-            if refused.code is Code.NOT_FOUND:
-                return False
-            raise
-        return True
 
 
 def _name(account_id: int, job_id: str) -> str:

@@ -18,7 +18,7 @@ from bowerbird.library.ingest.page_reading import CapturedPage, ReadPage
 from bowerbird.library.ingest.page_results import of_known_posts
 from bowerbird.library.ingest.removals import RemovedPosts
 from bowerbird.model.accounts import Account
-from bowerbird.model.arrival.ingest import KeptPage, KeptPageHead
+from bowerbird.model.arrival.ingest import KeptPage
 from bowerbird.requests import limits
 from bowerbird.sources.x.pages import Folder
 from bowerbird.storage.bookmarks.upsert import UpsertStore
@@ -67,12 +67,12 @@ class KeptPages:
             structlog.get_logger().warning("page not kept", account=account.account_id)
             return None
         return KeptPage(
+            format=page.format,
+            op=page.op,
+            request_url=page.request_url,
             kept_id=secrets.token_hex(16),
             run_id=run_id,
             seq=seq,
-            op=page.op,
-            request_url=page.request_url,
-            format=page.format,
             captured_at=page.captured_at,
             problem=problem[:_MAX_PROBLEM],
             body=body,
@@ -106,7 +106,7 @@ class KeptPages:
         waiting = [
             one.kept_id
             for one in await self._store.heads(account.account_id)
-            if one.problem == NO_FOLDER_NAME and _folder_of(one) in folder_ids
+            if one.problem == NO_FOLDER_NAME and page_reading.folder_of(one) in folder_ids
         ]
         try:
             await self._read_all(account, waiting[: limits.KEPT_PAGES_READ_AT_ONCE])
@@ -150,8 +150,7 @@ class KeptPages:
     async def _read(self, account: Account, kept: KeptPage) -> ReadPage | None:
         """None if the page still cannot be read."""
         page = await asyncio.to_thread(_captured, kept)
-        request = page_reading.request_of(page)
-        folder_id = "" if request is None else request.folder_id
+        folder_id = page_reading.folder_of(page)
         name = await self._posts.folder(account.account_id, folder_id) if folder_id else ""
         read = await asyncio.to_thread(page_reading.read, page, self._clock(), name)
         if read.unreadable or (folder_id and not name):
@@ -183,14 +182,6 @@ class KeptPages:
         if run is not None and read.lists_saved_posts and not read.is_own:
             await self._removed.mark_late(account, run.user, read.listed_ids)
         await self._store.delete(account_id, kept.kept_id)
-
-
-def _folder_of(head: KeptPageHead) -> str:
-    page = CapturedPage(
-        format=head.format, payload=b"", op=head.op, request_url=head.request_url, captured_at=0
-    )
-    request = page_reading.request_of(page)
-    return "" if request is None else request.folder_id
 
 
 def _captured(kept: KeptPage) -> CapturedPage:

@@ -11,7 +11,7 @@ from msgspec import UNSET, Struct
 
 from bowerbird import errors
 from bowerbird.model.arrival.imports import OrderSource
-from bowerbird.model.arrival.ingest import GonePost
+from bowerbird.model.arrival.ingest import GonePost, PageAddress
 from bowerbird.model.instants import with_offset
 from bowerbird.model.labels import clean_name
 from bowerbird.requests import limits
@@ -49,14 +49,6 @@ class _Listed(Struct, frozen=True):
     cursor: str | None = None
 
 
-def _is_known(name: str) -> bool:
-    return name in _NETWORKS
-
-
-def _cursor_parameter(name: str) -> str:
-    return _NETWORKS[name][1]
-
-
 def list_page(name: str, payload: bytes, now: int) -> Page:
     try:
         listed = msgspec.json.decode(payload, type=_Listed)
@@ -89,13 +81,10 @@ _CHANGES: Final = frozenset({Operation.CREATE, Operation.DELETE})
 _LISTED: Final = frozenset({Reason.UNAVAILABLE, Reason.INVALID})
 
 
-class CapturedPage(Struct, frozen=True, kw_only=True):
+class CapturedPage(PageAddress, frozen=True, kw_only=True):
     """An answer of the source, as a device captured it."""
 
-    format: str
     payload: bytes
-    op: str = ""
-    request_url: str = ""
     captured_at: int
 
 
@@ -151,7 +140,7 @@ class ReadPage(Page, frozen=True, kw_only=True):
         return [index for found in self.posts if (index := found.record.sort_index) is not UNSET]
 
 
-def request_of(page: CapturedPage) -> PageRequest | None:
+def request_of(page: PageAddress) -> PageRequest | None:
     """Which page of X it is. None for other formats, and for lists that need no name."""
     if page.format == "x.api2":
         return folder_request(page.request_url)
@@ -163,6 +152,12 @@ def request_of(page: CapturedPage) -> PageRequest | None:
         return PageRequest(operation=Operation(page.op))
     except ValueError:
         return None
+
+
+def folder_of(page: PageAddress) -> str:
+    """The folder whose posts the page has, or ""."""
+    request = request_of(page)
+    return "" if request is None else request.folder_id
 
 
 def read(page: CapturedPage, now: int, folder_name: str = "") -> ReadPage:
@@ -253,9 +248,9 @@ def _read(page: CapturedPage, now: int, folder_name: str) -> ReadPage:
 
 def _network(page: CapturedPage, now: int) -> ReadPage:
     query = _query(page)
-    if query is None or not _is_known(page.format):
+    if query is None or page.format not in _NETWORKS:
         return _failed(_NO_URL if query is None else "The format of the page is not known.")
-    cursor_in = short_text(query.get(_cursor_parameter(page.format), [""])[0])
+    cursor_in = short_text(query.get(_NETWORKS[page.format][1], [""])[0])
     read = list_page(page.format, page.payload, now)
     return _of(read, cursor_in, is_listed=True)
 

@@ -232,10 +232,8 @@ class IngestPages:
             raise used_up(f"This account has sent {limits.INGEST_PAGES_PER_DAY:,} pages", now)
 
     async def _read(self, account: Account, page: CapturedPage) -> ReadPage:
-        request = page_reading.request_of(page)
-        name = ""
-        if request is not None and request.folder_id:
-            name = await self._posts.folder(account.account_id, request.folder_id)
+        folder_id = page_reading.folder_of(page)
+        name = await self._posts.folder(account.account_id, folder_id) if folder_id else ""
         async with self._reading:
             read = await asyncio.to_thread(page_reading.read, page, self._clock(), name)
         read = await of_known_posts(self._bookmarks, account, read)

@@ -167,16 +167,9 @@ class IngestRuns:
             kind=request.kind,
             source_user_id=user.source_user_id,
             client=request.client,
-            import_id="",
-            state=RunState.RUNNING,
-            reason="",
             stop_below=stop_below,
-            candidates=0,
-            removed=0,
             started_at=now,
             updated_at=now,
-            is_complete=False,
-            highest=None,
         )
         await self._store.insert(transaction, account.account_id, run)
         return StartedRun(
@@ -266,7 +259,7 @@ class IngestRuns:
 
     async def confirm_removals(self, account: Account, run_id: str) -> FinishedRun:
         run = await self.find(account, run_id)
-        if not _is_held(run):
+        if run.state != RunState.FINISHED or run.candidates <= run.removed:
             raise Refusal(
                 Code.INVALID_REQUEST, f"Run {run_id} has no removals that wait for a confirmation."
             )
@@ -427,10 +420,6 @@ def finished_run() -> Refusal:
 
 def device_of(account: Account) -> str:
     return account.device_id if isinstance(account, DeviceCaller) else ""
-
-
-def _is_held(run: IngestRun) -> bool:
-    return run.state == RunState.FINISHED and run.candidates > run.removed
 
 
 def _following(last_seq: int | None) -> int:

@@ -75,28 +75,28 @@ class Connection(Struct, frozen=True, kw_only=True):
     source_user_id: str
     name: str
     state: ConnectionState
-    problem: Problem
-    # Encrypted; see library/connections/vault.py.
+    problem: Problem = Problem.NONE
+    # Encrypted; see library/connections/access.py.
     sealed: bytes
     # Grows whenever `sealed` changes.
-    version: int
+    version: int = 1
     interval_s: int
     # The run that has not ended, or "".
-    run_id: str
+    run_id: str = ""
     # How many times in a row it failed.
-    failures: int
+    failures: int = 0
     next_run_at: int
-    last_run_at: int | None
+    last_run_at: int | None = None
     # Counts of the last run that ended, and of all of them.
-    new: int
-    changed: int
-    total: int
+    new: int = 0
+    changed: int = 0
+    total: int = 0
     # What X may charge for: posts per day, the day, and those read on that day.
-    posts_per_day: int
-    spent_day: int
-    spent: int
+    posts_per_day: int = X_POSTS_PER_DAY
+    spent_day: int = 0
+    spent: int = 0
     # Folders are read once per day.
-    folders_day: int
+    folders_day: int = 0
     created_at: int
     # Where the reading of folders goes on, as JSON; "" if nothing is left.
     folders_left: str = ""

@@ -155,17 +155,17 @@ class RunRow(Struct, frozen=True, kw_only=True):
     source: str
     kind: str
     client: str
-    source_user_id: str
-    state: RunState
-    reason: str
+    source_user_id: str = ""
+    state: RunState = RunState.RUNNING
+    reason: str = ""
     started_at: int
-    finished_at: int | None
-    counts: RunCounts
-    placed_posts: int
-    undone: UndoCounts
+    finished_at: int | None = None
+    counts: RunCounts = RunCounts()
+    undone: UndoCounts = UndoCounts()
+    placed_posts: int = 0
     # 0 if it cannot be undone.
     undo_until: int
-    log_bytes: int
+    log_bytes: int = 0
 
 
 class Incoming(Struct, frozen=True):

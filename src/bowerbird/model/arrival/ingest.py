@@ -5,6 +5,8 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
+from bowerbird.model.arrival.imports import RunState
+
 
 class EndReason(StrEnum):
     """Why a client ends a run."""
@@ -29,19 +31,19 @@ class IngestRun(Struct, frozen=True):
     source_user_id: str
     client: str
     # The import under which its posts are listed, or "" before the first post.
-    import_id: str
-    state: str
-    reason: str
+    import_id: str = ""
+    state: str = RunState.RUNNING
+    reason: str = ""
     # A page with only known posts at or below this index ends an incremental run.
-    stop_below: int | None
-    candidates: int
-    removed: int
-    started_at: int
-    updated_at: int
+    stop_below: int | None = None
+    candidates: int = 0
+    removed: int = 0
+    started_at: int = 0
+    updated_at: int = 0
     # Whether it read the list without a gap to its end, or to where the list was known.
-    is_complete: bool
+    is_complete: bool = False
     # The highest index of the list, if the run is complete.
-    highest: int | None
+    highest: int | None = None
 
     @property
     def user(self) -> "SourceUser":
@@ -109,27 +111,27 @@ class StoredPage(Struct, frozen=True, kw_only=True):
     link: PageLink
 
 
-class KeptPageHead(Struct, frozen=True):
+class PageAddress(Struct, frozen=True, kw_only=True):
+    """What says which page of a source it is."""
+
+    format: str
+    op: str = ""
+    request_url: str = ""
+
+
+class KeptPageHead(PageAddress, frozen=True, kw_only=True):
     """What is known about a kept page without its content."""
 
     kept_id: str
-    op: str
-    request_url: str
-    format: str
     problem: str
 
 
-class KeptPage(Struct, frozen=True):
+class KeptPage(KeptPageHead, frozen=True, kw_only=True):
     """A page that no reader understood."""
 
-    kept_id: str
     run_id: str
     seq: int
-    op: str
-    request_url: str
-    format: str
     captured_at: int
-    problem: str
     # Compressed.
     body: bytes
     created_at: int

@@ -54,14 +54,6 @@ def part_name(beginning: Beginning) -> str:
     return match[1].lower() if match else ""
 
 
-def _read_likes(file: SeekableFile, choices: Choices) -> Iterator[Found]:
-    return only_if_requested(_read_part(file, [LIKED]), choices)
-
-
-def _read_bookmarks(file: SeekableFile, _choices: Choices) -> Iterator[Found]:
-    return _read_part(file, [])
-
-
 def _read_part(file: SeekableFile, labels: list[str]) -> Iterator[Found]:
     def found(line: int, record: Any) -> Found:
         named = _post(record)
@@ -132,9 +124,15 @@ class _AfterAssignment:
 
 
 ARCHIVE_FORMATS = (
-    Format("likes of an X archive", lambda start: part_name(start) == "like", _read_likes),
     Format(
-        "bookmarks of an X archive", lambda start: "bookmark" in part_name(start), _read_bookmarks
+        "likes of an X archive",
+        lambda start: part_name(start) == "like",
+        lambda file, choices: only_if_requested(_read_part(file, [LIKED]), choices),
+    ),
+    Format(
+        "bookmarks of an X archive",
+        lambda start: "bookmark" in part_name(start),
+        lambda file, _choices: _read_part(file, []),
     ),
 )
 
@@ -256,14 +254,6 @@ def _content(entry: Any) -> bytes:
         return b""
 
 
-def _fits_answers(beginning: Beginning) -> bool:
-    return any(path.removeprefix("[].").startswith(_DATA) for path in beginning.json)
-
-
-def _fits_recording(beginning: Beginning) -> bool:
-    return beginning.json.has("log", "log.entries[]")
-
-
 def _fits_api(beginning: Beginning) -> bool:
     for start in ("data[].", "[].data[]."):
         if beginning.json.has(f"{start}id", f"{start}text") and any(
@@ -273,35 +263,35 @@ def _fits_api(beginning: Beginning) -> bool:
     return beginning.json.has("meta.result_count")
 
 
-def _fits_exporter_json(beginning: Beginning) -> bool:
-    return beginning.json.has("[].id", "[].full_text", "[].screen_name", "[].favorite_count")
-
-
-def _fits_exporter_csv(beginning: Beginning) -> bool:
-    return beginning.has_columns("id", "full text", "screen name", "user id", "favorite count")
-
-
-def _fits_database(beginning: Beginning) -> bool:
-    return '"dexie"' in beginning.text[:1000] and beginning.json.has("formatName", "data")
-
-
 FORMATS: Final = (
-    Format("saved pages of X's bookmarks", _fits_answers, _read_answers),
-    Format("recording of a browser (HAR)", _fits_recording, _read_recording),
+    Format(
+        "saved pages of X's bookmarks",
+        lambda start: any(path.removeprefix("[].").startswith(_DATA) for path in start.json),
+        _read_answers,
+    ),
+    Format(
+        "recording of a browser (HAR)",
+        lambda start: start.json.has("log", "log.entries[]"),
+        _read_recording,
+    ),
     Format("pages of X's API", _fits_api, _read_api),
     Format(
         "twitter-web-exporter JSON",
-        _fits_exporter_json,
+        lambda start: start.json.has(
+            "[].id", "[].full_text", "[].screen_name", "[].favorite_count"
+        ),
         lambda file, _choices: web_exporter.read_json(Utf8File(file)),
     ),
     Format(
         "twitter-web-exporter CSV",
-        _fits_exporter_csv,
+        lambda start: start.has_columns(
+            "id", "full text", "screen name", "user id", "favorite count"
+        ),
         lambda file, _choices: web_exporter.read_csv(byte_lines(file)),
     ),
     Format(
         "twitter-web-exporter database",
-        _fits_database,
+        lambda start: '"dexie"' in start.text[:1000] and start.json.has("formatName", "data"),
         lambda file, choices: read_database(file, choices.now),
     ),
 )

@@ -100,8 +100,8 @@ def _saved(unwrapped: Unwrapped, number: str, display_type: str, via_repost: str
     quoted = _quoted(tweet)
     read = read_content(unwrapped, number, hides_quote=quoted is not None)
     meta = _meta(tweet, read, display_type)
-    is_lost_repost = not via_repost and _is_repost(tweet)
-    saved = saved_post(read, quoted, meta, via_repost, is_cut=is_lost_repost)
+    is_repost = "retweeted_status_result" in mapping(tweet.get("legacy"))
+    saved = saved_post(read, quoted, meta, via_repost, is_cut=is_repost and not via_repost)
     return saved._replace(versions=_versions(tweet))
 
 
@@ -126,10 +126,6 @@ def saved_post(
         completeness=completeness if read.has_text else Completeness.STUB,
         via_repost=via_repost,
     )
-
-
-def _is_repost(tweet: Object) -> bool:
-    return "retweeted_status_result" in mapping(tweet.get("legacy"))
 
 
 def _meta(tweet: Object, read: Content, display_type: str) -> PostMeta:

@@ -221,22 +221,11 @@ class ChangeStore(Store):
         for number, label_id in await transaction.rows(self._sql["labels_of_posts"], values):
             labels.setdefault(number, []).append(label_id)
         found = {}
-        for post_id, number, *columns, rendering in await transaction.rows(
+        for post_id, number, rendering, is_read, is_archived, *others in await transaction.rows(
             self._sql["posts"], values
         ):
-            content_hash, sort_index, imported_at, bookmarked_at, *others = columns
-            is_read, is_archived, completeness, order_source = others
             state = State(
-                rendering=b"",
-                content_hash=content_hash,
-                sort_index=sort_index,
-                imported_at=imported_at,
-                bookmarked_at=bookmarked_at,
-                completeness=completeness,
-                order_source=order_source,
-                is_read=bool(is_read),
-                is_archived=bool(is_archived),
-                labels=tuple(labels.get(number, ())),
+                *(b"", *others, bool(is_read), bool(is_archived), tuple(labels.get(number, ())))
             )
             found[number] = CurrentPost(post_id, state, rendering)
         return found

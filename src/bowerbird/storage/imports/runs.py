@@ -12,11 +12,12 @@ from bowerbird.model.arrival.imports import (
     RunState,
     UndoCounts,
 )
-from bowerbird.storage.database import Reader, Row, Store, Transaction
+from bowerbird.storage.database import Reader, Row, Store, Transaction, record
 
 
 class RunStore(Store):
     resource = "imports"
+    fragments = ("columns",)
 
     async def by_id(self, reader: Reader, account_id: int, run_id: str) -> RunRow | None:
         rows = await self._rows(reader, "run", account_id=account_id, run_id=run_id)
@@ -90,26 +91,10 @@ class RunStore(Store):
 
 
 def _run(row: Row) -> RunRow:
-    number, run_id, source, kind, client, source_user_id, state, reason, *others = row
-    started_at, finished_at, new, changed, unchanged, ignored, placed, *more = others
-    removed, restored, kept, undo_until, log_bytes = more
-    return RunRow(
-        number=number,
-        run_id=run_id,
-        source=source,
-        kind=kind,
-        client=client,
-        source_user_id=source_user_id,
-        state=RunState(state),
-        reason=reason,
-        started_at=started_at,
-        finished_at=finished_at,
-        counts=RunCounts(new=new, changed=changed, unchanged=unchanged, ignored_deleted=ignored),
-        placed_posts=placed,
-        undone=UndoCounts(removed=removed, restored=restored, kept=kept),
-        undo_until=undo_until,
-        log_bytes=log_bytes,
-    )
+    *first, undo_until, log_bytes = row
+    counts, undone = record(RunCounts, first[10:14]), record(UndoCounts, first[14:17])
+    run = record(RunRow, [*first[:10], counts, undone, first[17], undo_until, log_bytes])
+    return msgspec.structs.replace(run, state=RunState(run.state))
 
 
 _IDS: Final = {"first": str(FIRST_DEMO_ID), "last": str(LAST_DEMO_ID)}

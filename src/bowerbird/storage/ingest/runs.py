@@ -16,7 +16,7 @@ from bowerbird.model.arrival.ingest import (
     SourceUser,
     StoredPage,
 )
-from bowerbird.storage.database import Reader, Store, Transaction
+from bowerbird.storage.database import Reader, Store, Transaction, record
 
 RETENTION_DAYS: Final = 7
 # X may have changed its answers, and the reader that knows them comes with an update.
@@ -42,12 +42,12 @@ class KeptPageStore(Store):
     async def heads(self, account_id: int) -> Sequence[KeptPageHead]:
         """The kept pages without their content, the oldest first."""
         rows = await self._read_slowly("heads", account_id=account_id)
-        return [KeptPageHead(*row) for row in rows]
+        return [record(KeptPageHead, row) for row in rows]
 
     async def get(self, account_id: int, kept_id: str) -> KeptPage | None:
         """Pages are read one by one, because they may be large."""
         rows = await self._read_slowly("page", account_id=account_id, kept_id=kept_id)
-        return KeptPage(*rows[0]) if rows else None
+        return record(KeptPage, rows[0]) if rows else None
 
     async def delete(self, account_id: int, kept_id: str) -> None:
         values = {"account_id": account_id, "kept_id": kept_id}
@@ -95,6 +95,7 @@ class FileImportStore(Store):
 
 class IngestRunStore(Store):
     resource = "ingest"
+    fragments = ("columns",)
 
     async def insert(self, transaction: Transaction, account_id: int, run: IngestRun) -> None:
         values = {**asdict(run), "account_id": account_id, "now": run.started_at}

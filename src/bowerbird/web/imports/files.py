@@ -127,6 +127,9 @@ class _FileSteps:
 
     async def _checked(self, visit: Visit, job: FileImport, *, status: int, problem: str) -> Reply:
         is_kept = await self._services.checked_imports.is_kept(visit.account_id, job)
+        # The import that followed the check.
+        jobs, account = self._services.file_jobs, visit.signed_in.account
+        imported = None if is_kept else await jobs.find(account, import_id_of(job))
         moment = visit.times.moment
         return self._pages.show(
             visit,
@@ -136,19 +139,10 @@ class _FileSteps:
             job_id=job.job_id,
             is_kept=is_kept,
             kept_until=moment(self._services.checked_imports.kept_until(job)),
-            import_path="" if is_kept else await self._import_path(visit, job),
+            import_path="" if imported is None else f"{FILES}/{imported.job_id}",
             with_likes=_WITH_LIKES in visit.query or _WITH_LIKES in visit.form,
             **_file(job),
         )
-
-    async def _import_path(self, visit: Visit, check: FileImport) -> str:
-        """The page of the import that followed a check, or ''."""
-        import_id = import_id_of(check)
-        try:
-            await self._services.file_jobs.get(visit.signed_in.account, import_id)
-        except Refusal:
-            return ""
-        return f"{FILES}/{import_id}"
 
     def _done(self, visit: Visit, job: FileImport) -> Reply:
         return self._pages.show(

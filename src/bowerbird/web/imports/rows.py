@@ -2,6 +2,8 @@
 
 from typing import Any, Final
 
+from msgspec.structs import asdict
+
 from bowerbird.library.imports.report import (
     COUNTS,
     WORDING,
@@ -52,24 +54,14 @@ def mark(job: FileImport) -> str:
 
 
 def report(file: FileReport) -> dict[str, Any]:
-    return {
-        "name": file.name,
-        "format": file.format,
-        "found": file.found,
-        "new": file.new,
-        "changed": file.changed,
-        "unchanged": file.unchanged,
+    return asdict(file) | {
         "left_out": sum(file.left_out.values()),
         "outcomes": _outcomes(file),
         "nothing_new": nothing_new(file, "choose it again with “Liked posts too”"),
-        "labels_created": file.labels_created,
-        "new_labels": file.new_labels,
-        "rows": [{"line": row.line, "sentence": row.sentence} for row in file.rows],
         "loses_labels": file.labels_left_out > 0,
         "links": file.links[:_LINKS_SHOWN],
         "links_kept": len(file.links),
         "link_count": file.left_out.get(Reason.NOT_A_POST, 0),
-        "notices": file.notices,
     }
 
 
@@ -84,6 +76,7 @@ def _outcomes(file: FileReport) -> list[dict[str, Any]]:
 
 
 def run(one: Run, times: Times) -> dict[str, Any]:
+    has_written = one.counts.new or one.counts.changed
     is_visit = one.kind == VISIT and one.state in _OF_VISITS
     text, kind = ("while you browsed", "") if is_visit else _STATES[one.state]
     if one.state is RunState.UNDONE:
@@ -99,7 +92,7 @@ def run(one: Run, times: Times) -> dict[str, Any]:
         "state_kind": kind,
         "undo_until": day(one.undo_until, times),
         # They are known as long as the import can be undone.
-        "posts": posts_of(one.run_id) if one.undo_until and _has_written(one) else "",
+        "posts": posts_of(one.run_id) if one.undo_until and has_written else "",
     }
 
 
@@ -114,25 +107,18 @@ def day(text: str | None, times: Times) -> Moment | None:
     return None if instant is None else times.day(instant)
 
 
-def _has_written(one: Run) -> bool:
-    return bool(one.counts.new or one.counts.changed)
-
-
 def undone_sentence(one: Run) -> str:
     return f"The import is undone: {_undone(one.undone)}."
 
 
 def _undone(counts: UndoCounts) -> str:
-    parts = [f"{_posts(counts.removed)} removed"]
+    removed = "1 post" if counts.removed == 1 else f"{counts.removed:,} posts"
+    parts = [f"{removed} removed"]
     if counts.restored:
         parts.append(f"{counts.restored:,} as before")
     if counts.kept:
         parts.append(f"{counts.kept:,} kept, because you changed them since")
     return ", ".join(parts)
-
-
-def _posts(count: int) -> str:
-    return "1 post" if count == 1 else f"{count:,} posts"
 
 
 def _moment(text: str, times: Times) -> Moment | None:

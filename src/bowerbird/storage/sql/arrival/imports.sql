@@ -1,3 +1,9 @@
+-- name: columns
+r.number, r.run_id, r.source, r.kind, r.client, r.source_user_id, r.state, r.reason,
+       r.started_at, r.finished_at, r.new_posts, r.changed_posts, r.unchanged_posts,
+       r.ignored_posts, r.removed_posts, r.restored_posts, r.kept_posts, r.placed_posts,
+       r.undo_until, r.log_bytes
+
 -- name: next_number
 SELECT coalesce(max(r.number), 0) + 1, count(*), coalesce(min(r.number), 0)
   FROM import_run AS r
@@ -12,19 +18,13 @@ VALUES (:account_id, :number, :run_id, :source, :kind, :client, :source_user_id,
         '', '', :started_at, NULL, 0, 0, 0, 0, 0, 0, 0, 0, :undo_until, 0)
 
 -- name: run
-SELECT r.number, r.run_id, r.source, r.kind, r.client, r.source_user_id, r.state, r.reason,
-       r.started_at, r.finished_at, r.new_posts, r.changed_posts, r.unchanged_posts,
-       r.ignored_posts, r.placed_posts, r.removed_posts, r.restored_posts, r.kept_posts,
-       r.undo_until, r.log_bytes
+SELECT {columns}
   FROM import_run AS r
  WHERE r.account_id = :account_id
    AND r.run_id = :run_id
 
 -- name: runs
-SELECT r.number, r.run_id, r.source, r.kind, r.client, r.source_user_id, r.state, r.reason,
-       r.started_at, r.finished_at, r.new_posts, r.changed_posts, r.unchanged_posts,
-       r.ignored_posts, r.placed_posts, r.removed_posts, r.restored_posts, r.kept_posts,
-       r.undo_until, r.log_bytes
+SELECT {columns}
   FROM import_run AS r
  WHERE r.account_id = :account_id
    AND r.number < :before
@@ -181,10 +181,7 @@ SELECT r.number
 
 -- name: open_runs_of_kind
 -- An account has at most 1,000 runs.
-SELECT r.number, r.run_id, r.source, r.kind, r.client, r.source_user_id, r.state, r.reason,
-       r.started_at, r.finished_at, r.new_posts, r.changed_posts, r.unchanged_posts,
-       r.ignored_posts, r.placed_posts, r.removed_posts, r.restored_posts, r.kept_posts,
-       r.undo_until, r.log_bytes
+SELECT {columns}
   FROM import_run AS r
  WHERE r.account_id = :account_id
    AND r.kind = :kind
@@ -209,8 +206,8 @@ UPDATE import_change INDEXED BY import_change_by_bookmark
    AND run < CAST(:before AS bigint)
 
 -- name: posts
-SELECT b.post_id, b.number, b.content_hash, b.sort_index, b.imported_at, b.bookmarked_at,
-       b.is_read, b.is_archived, b.completeness, b.order_source, c.rendering
+SELECT b.post_id, b.number, c.rendering, b.is_read, b.is_archived, b.content_hash, b.sort_index,
+       b.imported_at, b.bookmarked_at, b.completeness, b.order_source
   FROM bookmark AS b
   JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
  WHERE b.account_id = :account_id

@@ -1,3 +1,8 @@
+-- name: columns
+r.run_id, r.device_id, r.source, r.kind, r.source_user_id, r.client, r.import_id,
+       r.state, r.reason, r.stop_below, r.candidates, r.removed, r.started_at, r.updated_at,
+       r.is_complete, r.highest
+
 -- name: insert_run
 INSERT INTO ingest_run (account_id, run_id, device_id, source, kind, source_user_id, client,
                         import_id, state, reason, stop_below, candidates, removed, started_at,
@@ -10,17 +15,13 @@ SELECT l.account_id, CAST(:run_id AS text), CAST(:device_id AS text), CAST(:sour
  WHERE l.account_id = :account_id
 
 -- name: run
-SELECT r.run_id, r.device_id, r.source, r.kind, r.source_user_id, r.client, r.import_id,
-       r.state, r.reason, r.stop_below, r.candidates, r.removed, r.started_at, r.updated_at,
-       r.is_complete, r.highest
+SELECT {columns}
   FROM ingest_run AS r
  WHERE r.account_id = :account_id
    AND r.run_id = :run_id
 
 -- name: latest_runs
-SELECT r.run_id, r.device_id, r.source, r.kind, r.source_user_id, r.client, r.import_id,
-       r.state, r.reason, r.stop_below, r.candidates, r.removed, r.started_at, r.updated_at,
-       r.is_complete, r.highest
+SELECT {columns}
   FROM ingest_run AS r
  WHERE r.account_id = :account_id
    AND r.started_at >= :since
@@ -30,9 +31,7 @@ SELECT r.run_id, r.device_id, r.source, r.kind, r.source_user_id, r.client, r.im
 -- name: last_of_devices
 -- Of devices that are not revoked. An extension also starts runs for single posts that somebody
 -- opened; they say nothing about the list.
-SELECT r.run_id, r.device_id, r.source, r.kind, r.source_user_id, r.client, r.import_id,
-       r.state, r.reason, r.stop_below, r.candidates, r.removed, r.started_at, r.updated_at,
-       r.is_complete, r.highest
+SELECT {columns}
   FROM device AS d
   JOIN ingest_run AS r ON r.account_id = d.account_id
    AND r.run_id = (SELECT i.run_id
@@ -53,9 +52,7 @@ SELECT r.run_id, r.device_id, r.source, r.kind, r.source_user_id, r.client, r.im
    AND d.revoked_at IS NULL
 
 -- name: held_runs
-SELECT r.run_id, r.device_id, r.source, r.kind, r.source_user_id, r.client, r.import_id,
-       r.state, r.reason, r.stop_below, r.candidates, r.removed, r.started_at, r.updated_at,
-       r.is_complete, r.highest
+SELECT {columns}
   FROM ingest_run AS r
  WHERE r.account_id = :account_id
    AND r.started_at >= :since
@@ -66,9 +63,7 @@ SELECT r.run_id, r.device_id, r.source, r.kind, r.source_user_id, r.client, r.im
 
 -- name: resumable
 -- The last run that has not ended, and has read a part of the list.
-SELECT r.run_id, r.device_id, r.source, r.kind, r.source_user_id, r.client, r.import_id,
-       r.state, r.reason, r.stop_below, r.candidates, r.removed, r.started_at, r.updated_at,
-       r.is_complete, r.highest
+SELECT {columns}
   FROM ingest_run AS r
  WHERE r.account_id = :account_id
    AND r.source = :source
@@ -88,9 +83,7 @@ SELECT r.run_id, r.device_id, r.source, r.kind, r.source_user_id, r.client, r.im
  LIMIT 1
 
 -- name: last_complete_run
-SELECT r.run_id, r.device_id, r.source, r.kind, r.source_user_id, r.client, r.import_id,
-       r.state, r.reason, r.stop_below, r.candidates, r.removed, r.started_at, r.updated_at,
-       r.is_complete, r.highest
+SELECT {columns}
   FROM ingest_run AS r
  WHERE r.account_id = :account_id
    AND r.source = :source

@@ -21,13 +21,13 @@ SELECT l.account_id, CAST(:kept_id AS text), CAST(:run_id AS text), CAST(:seq AS
     ON CONFLICT (account_id, kept_id) DO NOTHING
 
 -- name: heads
-SELECT k.kept_id, k.op, k.request_url, k.format, k.problem
+SELECT k.format, k.op, k.request_url, k.kept_id, k.problem
   FROM kept_page AS k
  WHERE k.account_id = :account_id
  ORDER BY k.created_at, k.kept_id
 
 -- name: page
-SELECT k.kept_id, k.run_id, k.seq, k.op, k.request_url, k.format, k.captured_at, k.problem, k.body,
+SELECT k.format, k.op, k.request_url, k.kept_id, k.problem, k.run_id, k.seq, k.captured_at, k.body,
        k.created_at
   FROM kept_page AS k
  WHERE k.account_id = :account_id
