@@ -25,7 +25,7 @@ from bowerbird.library.accounts.tokens import Devices
 from bowerbird.model.arrival.imports import FIRST_DEMO_ID
 from bowerbird.settings import Settings
 from bowerbird.web import templating
-from bowerbird.web.connect import packed
+from bowerbird.web.connect import pages as connecting
 from bowerbird.web.media.pages import ARRIVALS
 from bowerbird.web.pages import HtmlPage, page
 from bowerbird.web.saving import PREVIEW
@@ -147,7 +147,7 @@ async def _credentials(album: Album, house: House, owner: Visitor) -> None:
         await Devices(house.database, house.clock).create(await house.account_id(EMAIL), name)
     album["keys"] = await owner.open("/keys?said=key-revoked")
     album["keys-refused"] = await owner.send("/keys", "/keys", name="x" * 101)
-    with tempfile.TemporaryDirectory() as folder, patch.object(packed, "FOLDER", Path(folder)):
+    with tempfile.TemporaryDirectory() as folder, patch.object(connecting, "FOLDER", Path(folder)):
         album["connect-absent"] = await owner.open("/connect")
         build_extension(Path(folder))
         album["connect"] = await owner.open("/connect?browser=chromium")

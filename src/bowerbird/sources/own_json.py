@@ -207,17 +207,23 @@ def _with_passages(record: ImportRecord) -> ImportRecord:
 
 
 def _incoming(record: ImportRecord, bookmarked_at: int | UnsetType) -> Incoming:
-    post = post_json(post_of(record))
     posted_at = record.tweet_details.posted_at
-    return Incoming(
-        record=record,
-        post_json=post,
-        content_hash=content_hash(post),
-        posted_at=_instant("tweet_details.posted_at", posted_at) if posted_at else instants.UNKNOWN,
+    return incoming_of(
+        record,
+        _instant("tweet_details.posted_at", posted_at) if posted_at else instants.UNKNOWN,
         imported_at=_optional_instant("imported_at", record.imported_at),
         bookmarked_at=bookmarked_at,
         tags=_tags(record.tags),
     )
+
+
+def incoming_of(record: ImportRecord, posted_at: int | None = None, **more: Any) -> Incoming:
+    """The record with what is stored of it. `posted_at`: if the caller has read it."""
+    if posted_at is None:
+        posted_at = instants.parse(record.tweet_details.posted_at)
+    data = post_json(post_of(record))
+    moment = instants.UNKNOWN if posted_at is None else posted_at
+    return Incoming(record, data, content_hash(data), moment, **more)
 
 
 def _optional_instant(field: str, text: str | UnsetType) -> int | UnsetType:

@@ -12,7 +12,7 @@ from bowerbird.clock import MICROSECONDS
 from bowerbird.library.sign_in.one_time_links import Invitations
 from bowerbird.requests import limits
 from bowerbird.storage.database import Database
-from bowerbird.web.connect import packed
+from bowerbird.web.connect import pages as connect_pages
 from extension.build import build as build_extension
 from tests.support.authenticator import Authenticator
 from tests.support.visiting import Visitor
@@ -40,13 +40,13 @@ async def test_the_packed_extension_comes_from_the_service(
     house: House, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     person = await house.owner()
-    monkeypatch.setattr(packed, "FOLDER", tmp_path / "none")
+    monkeypatch.setattr(connect_pages, "FOLDER", tmp_path / "none")
     absent = await person.open("/connect?browser=chromium")
     assert "The extension is not packed here." in absent.text
     assert (await person.open("/connect/extension/chromium")).status_code == 404
 
     build_extension(tmp_path)
-    monkeypatch.setattr(packed, "FOLDER", tmp_path)
+    monkeypatch.setattr(connect_pages, "FOLDER", tmp_path)
     for browser, sign in (("chromium", "Load unpacked"), ("firefox", "Load Temporary Add-on")):
         page = (await person.open(f"/connect?browser={browser}")).text
         assert sign in page

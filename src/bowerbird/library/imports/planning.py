@@ -11,7 +11,6 @@ from bowerbird.library.bookmarks.writing.upsert import Write
 from bowerbird.library.bookmarks.writing.upsert_batch import differs
 from bowerbird.library.imports import merging
 from bowerbird.library.imports.merging import Place, Positions, Sight
-from bowerbird.model import instants
 from bowerbird.model.arrival.imports import Deletion, ExistingBookmark, Incoming, OrderSource
 from bowerbird.model.arrival.ingest import HiddenPost
 from bowerbird.model.labels import clean_name, name_key
@@ -19,8 +18,6 @@ from bowerbird.model.posts.bookmarks import (
     ImportRecord,
     Post,
     completed,
-    content_hash,
-    post_json,
     rendered_post,
     with_known_time,
     without_saving_time,
@@ -33,6 +30,7 @@ from bowerbird.storage.bookmarks.upsert import StoredPost
 
 _X: Final = "x"
 _NO_WORDS_YET: Final = ""
+_BESIDE_CONTENT: Final = ("imported_at", "bookmarked_at", "tags", "completeness", "order_source")
 
 
 class Known(NamedTuple):
@@ -127,7 +125,8 @@ def plan(
     for one in taken:
         stored = known.posts.get(one.record.post_id)
         # A person who saves a post sets its labels and flags, also without sending its text.
-        is_merged = one.own is None or (_is_poorer(one, stored) and not is_saving)
+        is_poorer = stored is not None and one.completeness < stored.existing.completeness
+        is_merged = one.own is None or (is_poorer and not is_saving)
         write = _merged(one, stored, library) if is_merged else _own(one, stored, library)
         if write is not None:
             writes.append(write)
@@ -142,10 +141,6 @@ def _add_words(writes: Sequence[Write]) -> None:
     for write in writes:
         if write.draft["words"] is not None:
             write.draft["words"] = index_text(*searchable_texts(write.incoming.record))
-
-
-def _is_poorer(found: FoundPost, stored: StoredPost | None) -> bool:
-    return stored is not None and found.completeness < stored.existing.completeness
 
 
 def _own(found: FoundPost, stored: StoredPost | None, library: _Library) -> Write | None:
@@ -189,14 +184,9 @@ def _filled(incoming: Incoming, stored: StoredPost, gives: int) -> Incoming:
 
 
 def _with_content(incoming: Incoming, post: Post) -> Incoming:
-    data = post_json(post)
-    return msgspec.structs.replace(
-        incoming,
-        record=msgspec.structs.replace(incoming.record, **msgspec.structs.asdict(post)),
-        post_json=data,
-        content_hash=content_hash(data),
-        posted_at=_posted_at(post),
-    )
+    record = msgspec.structs.replace(incoming.record, **msgspec.structs.asdict(post))
+    own = msgspec.structs.asdict(incoming)
+    return own_json.incoming_of(record, **{name: own[name] for name in _BESIDE_CONTENT})
 
 
 def _with_state(
@@ -207,12 +197,6 @@ def _with_state(
     if before is not None:
         complete = with_known_time(complete, before)
     return incoming if complete == post else _with_content(incoming, complete)
-
-
-def _posted_at(post: Post) -> int:
-    posted_at = post.tweet_details.posted_at
-    moment = instants.parse(posted_at) if posted_at else None
-    return instants.UNKNOWN if moment is None else moment
 
 
 def _merged(found: FoundPost, stored: StoredPost | None, library: _Library) -> Write | None:
@@ -279,17 +263,13 @@ def _incoming(
     # A later sync does not touch the flags.
     is_read = record.is_read if existing is None else UNSET
     is_archived = record.is_archived if existing is None else UNSET
-    data = post_json(post)
-    return Incoming(
-        record=ImportRecord(
+    return own_json.incoming_of(
+        ImportRecord(
             **msgspec.structs.asdict(post),
             sort_index=where.sort_index,
             is_read=is_read,
             is_archived=is_archived,
         ),
-        post_json=data,
-        content_hash=content_hash(data),
-        posted_at=_posted_at(post),
         bookmarked_at=where.bookmarked_at,
         tags=_tags([*(record.tags or ()), *found.added_labels], existing),
         completeness=has,
@@ -358,13 +338,8 @@ def _roots(found: Sequence[FoundPost], known: Known) -> list[Write]:
             continue
         if order_key(before.author_username) != author_key:
             continue
-        post = merging.as_thread(before)
-        data = post_json(post)
-        incoming = Incoming(
-            record=ImportRecord(**msgspec.structs.asdict(post)),
-            post_json=data,
-            content_hash=content_hash(data),
-            posted_at=_posted_at(post),
+        incoming = own_json.incoming_of(
+            ImportRecord(**msgspec.structs.asdict(merging.as_thread(before))),
             completeness=stored.existing.completeness,
             order_source=stored.existing.order_source,
         )

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Final
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct
 
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
@@ -49,9 +49,7 @@ from bowerbird.model.bulk import PostField, ValueKind, value_key
 from bowerbird.model.events import EventType, Happening, changed_fields
 from bowerbird.model.labels import Label
 from bowerbird.model.posts.bookmarks import (
-    content_hash,
     is_undated,
-    post_json,
     rendered_post,
     tags_json,
 )
@@ -139,7 +137,10 @@ class Restoration:
         is_same = removed_at in (was_removed_at, run_removed_at)
         if not is_same:
             # The source has said since whether the post is still saved there.
-            incoming = _with_removed_at(incoming, removed_at or UNSET)
+            record = msgspec.structs.replace(incoming.record, removed_at=removed_at or UNSET)
+            incoming = own_json.incoming_of(
+                record, incoming.posted_at, completeness=incoming.completeness
+            )
         # Labels that were deleted since the run do not come back.
         labels = [self._labels[one] for one in state.labels if one in self._labels]
         ids = {label.label_id for label in labels}
@@ -161,14 +162,6 @@ class Restoration:
         if state.completeness == Completeness.STUB < current.state.completeness:
             self.emptied.append(current.post_id)
         self.arrivals[number] = incoming
-
-
-def _with_removed_at(incoming: Incoming, removed_at: str | UnsetType) -> Incoming:
-    record = msgspec.structs.replace(incoming.record, removed_at=removed_at)
-    data = post_json(own_json.post_of(record))
-    return msgspec.structs.replace(
-        incoming, record=record, post_json=data, content_hash=content_hash(data)
-    )
 
 
 # Fewer than a turn of a label change, because the words of a post are written as well.

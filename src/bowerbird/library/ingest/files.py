@@ -10,10 +10,10 @@ import asyncio
 import hashlib
 import os
 import secrets
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 from weakref import WeakValueDictionary
 
 import msgspec
@@ -232,11 +232,13 @@ class FileJobs:
         # Without the import, the report of a killed server could not say what it has imported.
         imports.on_start = job.note_start
         reason = "interrupted"
-        with path.open("rb") as file, job.reading(file):
+        with path.open("rb") as file:
+            job.open = file.fileno()
             try:
                 read = await imports.read(file, job.name or _NAME, client)
                 reason = "end"
             finally:
+                job.open = None
                 await imports.finish(reason)
         if read.problem:
             raise Refusal(Code.INVALID_REQUEST, read.problem)
@@ -252,21 +254,14 @@ class _Job:
         self.file = file
         self.name = name
         self.report = _report(file.report)
-        self._open: int | None = None
+        # The file, while it is read.
+        self.open: int | None = None
         # Whether the import is over, with this error, and whether that is stored.
         self.is_over = False
         self.error: str | None = None
         self.is_ended = False
         self._store = store
         self._clock = clock
-
-    @contextmanager
-    def reading(self, file: IO[bytes]) -> Iterator[None]:
-        self._open = file.fileno()
-        try:
-            yield
-        finally:
-            self._open = None
 
     async def keep_alive(self) -> None:
         while True:
@@ -301,10 +296,10 @@ class _Job:
         """How many bytes of the file were read."""
         if state is JobState.COMPLETED:
             return self.file.size
-        if self._open is None:
+        if self.open is None:
             return self.file.done
         # Not `tell`, which waits while a thread reads the file.
-        return min(os.lseek(self._open, 0, os.SEEK_CUR), self.file.size)
+        return min(os.lseek(self.open, 0, os.SEEK_CUR), self.file.size)
 
 
 def _empty_report(options: ImportOptions, name: str) -> ImportReport:

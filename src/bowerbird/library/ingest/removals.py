@@ -153,16 +153,18 @@ class Removals:
         """None if the pages of the run do not prove that it has read the whole list."""
         if run.kind != "full":
             return None
-        return proven_part(await self._runs.links(account.account_id, run.run_id))
+        followed = _followed(await self._runs.links(account.account_id, run.run_id))
+        return _part(followed) if followed and followed[-1].proves_end else None
 
     async def note_completeness(
         self, transaction: Transaction, account: Account, run_id: str
     ) -> None:
         """A run is complete if its pages prove it, whatever the client says."""
-        links = await self._runs.links_within(transaction, account.account_id, run_id)
-        part = read_part(links)
-        if part is not None:
-            await self._runs.complete(transaction, account.account_id, run_id, part.highest)
+        # To the end of the list, or to the page from which on it was known.
+        followed = _followed(await self._runs.links_within(transaction, account.account_id, run_id))
+        if followed:
+            highest = _part(followed).highest
+            await self._runs.complete(transaction, account.account_id, run_id, highest)
 
     async def candidates(
         self, account: Account, run: IngestRun, part: ListPart | None
@@ -189,18 +191,6 @@ class Removals:
                 await self._posts.remove(transaction, account.account_id, part, run, now)
 
             await self._database.write(work, account.account_id)
-
-
-def proven_part(links: Sequence[PageLink]) -> ListPart | None:
-    """The whole list, if the pages reach its end without a gap."""
-    followed = _followed(links)
-    return _part(followed) if followed and followed[-1].proves_end else None
-
-
-def read_part(links: Sequence[PageLink]) -> ListPart | None:
-    """The list to its end, or to the page from which on it was known; None if there is a gap."""
-    followed = _followed(links)
-    return _part(followed) if followed else None
 
 
 def _part(followed: Sequence[PageLink]) -> ListPart:

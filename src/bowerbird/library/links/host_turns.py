@@ -54,23 +54,15 @@ class HostTurns:
         except SourceProblem as found:
             if found.problem is not Problem.UNREACHABLE:
                 raise
-            raise await self._paused(host, failures, Reason.UNREACHABLE) from None
+            raise await self.paused(host, failures, Reason.UNREACHABLE) from None
         if answer.status in _BUSY or answer.status >= _FIRST_ERROR_OF_SERVER:
             retry_at = 0
             if "retry-after" in answer.headers:
                 retry_at = records.retry_at(answer.headers, self._clock())
-            raise await self._paused(host, failures, Reason.BUSY, retry_at)
+            raise await self.paused(host, failures, Reason.BUSY, retry_at)
         if failures:
             await self._database.write(lambda later: self._store.host_answers(later, host))
         return answer
-
-    async def pause(self, host: str) -> Busy:
-        """For a host whose answer is a refusal in another form."""
-        return await self._paused(host, 1, Reason.BUSY)
-
-    async def pause_silent(self, host: str) -> Busy:
-        """For a host that somebody cannot wait for any longer."""
-        return await self._paused(host, 0, Reason.UNREACHABLE)
 
     async def forget(self) -> None:
         before = self._clock() - _FORGOTTEN_AFTER
@@ -94,7 +86,8 @@ class HostTurns:
                 raise NotItsTurn(next_at)
             await self._sleep(max(next_at - now, 0) / MICROSECONDS)
 
-    async def _paused(self, host: str, failures: int, reason: Reason, retry_at: int = 0) -> Busy:
+    async def paused(self, host: str, failures: int, reason: Reason, retry_at: int = 0) -> Busy:
+        """The host is left alone for a while, for a host that gave no answer so many times."""
         pause_s = PAUSES_S[min(failures, len(PAUSES_S) - 1)]
         next_at = max(retry_at, self._clock() + pause_s * MICROSECONDS)
         # Requests that fail at the same time count once.

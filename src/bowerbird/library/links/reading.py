@@ -264,11 +264,11 @@ class LinkReading:
                 read = await self._read(account, endpoint, [link], fetcher)
         except Busy as busy:
             if not busy.retry_at:
-                await self.turns.pause(endpoint.host)
+                await self.turns.paused(endpoint.host, 1, Reason.BUSY)
             return busy.reason
         except TimeoutError:
             # Others would wait as long, and the number of previews at the same time is limited.
-            return (await self.turns.pause_silent(endpoint.host)).reason
+            return (await self.turns.paused(endpoint.host, 0, Reason.UNREACHABLE)).reason
         except NotItsTurn:
             return Reason.BUSY
         finally:
@@ -344,7 +344,7 @@ class LinkReading:
         except NotItsTurn as waiting:
             await self._postpone(account.account_id, host, Reason.BUSY, waiting.next_at)
         except Busy as busy:
-            due_at = busy.retry_at or (await self.turns.pause(host)).retry_at
+            due_at = busy.retry_at or (await self.turns.paused(host, 1, Reason.BUSY)).retry_at
             await self._postpone(account.account_id, host, busy.reason, due_at)
         except Exception:  # noqa: BLE001 - links of other hosts must be read all the same
             structlog.get_logger().exception("links not read", host=host)

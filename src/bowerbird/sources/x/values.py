@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from bowerbird.model import instants
+from bowerbird.sources.parsing import dates
 from bowerbird.sources.parsing.json_values import Unreadable, cleaned
 
 # Longer than every name, address, description and alternative text on X.
@@ -128,16 +129,6 @@ def present(**fields: object) -> Object:
     return {name: value for name, value in fields.items() if value is not None and value != ""}
 
 
-_MONTHS: Final = {
-    name: number
-    for number, name in enumerate(
-        ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"), 1
-    )
-}
-# Not strptime: it is slow, and reads the names of months in the language of the server.
-_WRITTEN: Final = re.compile(
-    r"[A-Z][a-z]{2} ([A-Z][a-z]{2}) (\d\d) (\d\d:\d\d:\d\d) ([+-]\d{4}) (\d{4})", re.ASCII
-)
 _SPACE_BEFORE_OFFSET: Final = re.compile(r" (?=[+-]\d\d:?\d\d$)", re.ASCII)
 # Ids are in the order of time since November 2010. Those before it are numbers without a date.
 _FIRST_SNOWFLAKE: Final = 29_700_859_247
@@ -149,10 +140,7 @@ _MICROSECONDS: Final = 1_000_000
 
 def written_date(value: object) -> str:
     """The date of "Wed Oct 10 20:19:24 +0000 2018"."""
-    match = _WRITTEN.fullmatch(short_text(value))
-    if not match or match[1] not in _MONTHS:
-        return ""
-    return iso_date(f"{match[5]}-{_MONTHS[match[1]]:02d}-{match[2]}T{match[3]}{match[4]}")
+    return iso_date(dates.read(short_text(value)))
 
 
 def iso_date(value: object) -> str:
@@ -167,17 +155,12 @@ def date_of_post(post_id: str) -> str:
     number = int(post_id) if post_id else 0
     if number < _FIRST_SNOWFLAKE:
         return ""
-    return date_of_milliseconds((number >> _SNOWFLAKE_SHIFT) + _SNOWFLAKE_EPOCH_MS)
+    return date_of_seconds(((number >> _SNOWFLAKE_SHIFT) + _SNOWFLAKE_EPOCH_MS) // 1000)
 
 
 def date_of_seconds(value: object) -> str:
     seconds = whole_number(value)
     return _iso_text(seconds) if seconds and seconds <= _LAST_SECOND else ""
-
-
-def date_of_milliseconds(value: object) -> str:
-    milliseconds = whole_number(value)
-    return date_of_seconds(milliseconds // 1000) if milliseconds else ""
 
 
 def _iso_text(seconds: int) -> str:

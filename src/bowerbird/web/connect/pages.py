@@ -4,12 +4,13 @@ The first also gives the extension itself.
 """
 
 import asyncio
-from typing import Final
+from importlib import resources
+from importlib.resources.abc import Traversable
+from typing import Final, NamedTuple
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.accounts.connect_codes import CodeUse, ConnectCodes
 from bowerbird.requests import limits
-from bowerbird.web.connect import packed
 from bowerbird.web.sign_in import newcomers
 from bowerbird.web.visits.formats import size_text
 from bowerbird.web.visits.pages import VisitPages, attachment
@@ -20,6 +21,24 @@ from bowerbird.wire.responses.replies import Reply
 PATH: Final = newcomers.CONNECT
 _LINK: Final = "/connect/links/{link_id}"
 _FILE: Final = "/connect/extension/{browser}"
+
+# The packed extension that comes with this service, which `make serve` and `make wheel` build.
+BROWSERS: Final = {"chromium": "Chromium", "firefox": "Firefox"}
+FOLDER: Traversable = resources.files("bowerbird.web") / "extension"
+
+
+class Packed(NamedTuple):
+    name: str
+    content: bytes
+
+
+def packed(browser: str) -> Packed | None:
+    """The file for a browser; None if it was not built. Reads about 90 kB from disk."""
+    if browser not in BROWSERS or not FOLDER.is_dir():
+        return None
+    start = f"bowerbird-{browser}-"
+    files = [file for file in FOLDER.iterdir() if file.name.startswith(start)]
+    return Packed(files[0].name, files[0].read_bytes()) if files else None
 
 
 class ConnectPage:
@@ -44,7 +63,7 @@ class ConnectPage:
         return await self._shown(visit)
 
     async def file(self, visit: Visit) -> Reply:
-        found = await asyncio.to_thread(packed.find, visit.request.path_params["browser"])
+        found = await asyncio.to_thread(packed, visit.request.path_params["browser"])
         if found is None:
             raise Refusal(Code.NOT_FOUND, "The extension was not packed.")
         return attachment(found.name, "application/zip", found.content)
@@ -86,15 +105,15 @@ class ConnectPage:
         status: int = 200,
     ) -> Reply:
         browser = visit.query.get("browser", "")
-        if browser not in packed.BROWSERS:
+        if browser not in BROWSERS:
             browser = "firefox" if visit.where.device.startswith("Firefox") else "chromium"
-        found = await asyncio.to_thread(packed.find, browser)
+        found = await asyncio.to_thread(packed, browser)
         return self._pages.show(
             visit,
             "connect.html",
             status=status,
             browser=browser,
-            browser_name=packed.BROWSERS[browser],
+            browser_name=BROWSERS[browser],
             file=found and {"name": found.name, "size": size_text(len(found.content))},
             link=link,
             link_id=link_id,
