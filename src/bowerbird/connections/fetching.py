@@ -9,7 +9,7 @@ import re
 import time
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any, ClassVar, Final, Self
+from typing import ClassVar, Final, Self
 from urllib.parse import urlencode, urljoin
 
 import httpx2
@@ -47,6 +47,7 @@ _SURROGATE: Final = re.compile(rb"\\u[dD][89a-fA-F]")
 
 class Fetcher(OutgoingRequests):
     longest_url: ClassVar = 2_048
+    default_timeout_s: ClassVar = TIMEOUT_S
 
     def __init__(
         self,
@@ -54,13 +55,13 @@ class Fetcher(OutgoingRequests):
         *,
         resolve: Resolve = addresses.resolve,
         connect: Connect | None = None,
-        timeout_s: float = TIMEOUT_S,
+        timeout_s: float | None = None,
         least_s: float = LEAST_S,
     ) -> None:
         """`private_hosts`: those that the operator allows, as `host` or `host:port`."""
         super().__init__(resolve=resolve, connect=connect)
         self._private_hosts = frozenset(private_hosts)
-        self._timeout_s = timeout_s
+        self._timeout_s = self.default_timeout_s if timeout_s is None else timeout_s
         self._least_s = least_s
         # On the clock of `time.monotonic`.
         self._deadline = math.inf
@@ -193,15 +194,7 @@ _FOLLOWED: Final = frozenset({301, 302, 303, 307, 308})
 class PublicFetcher(Fetcher):
     # The address of a request for 25 posts of Bluesky.
     longest_url: ClassVar = 8_192
-
-    def __init__(
-        self,
-        private_hosts: Collection[str] = (),
-        *,
-        timeout_s: float = PUBLIC_TIMEOUT_S,
-        **options: Any,
-    ) -> None:
-        super().__init__(private_hosts, timeout_s=timeout_s, **options)
+    default_timeout_s: ClassVar = PUBLIC_TIMEOUT_S
 
     async def published(self, url: str, redirects_to: Collection[str] = ()) -> Answer:
         """An answer of any status, or a SourceProblem."""

@@ -92,7 +92,6 @@ BLUESKY_PER_PAGE: Final = 100
 BLUESKY_SERVER: Final = "https://bsky.social"
 _DID: Final = re.compile(r"did:[a-z]+:[A-Za-z0-9._:%-]{1,200}")
 _HANDLE: Final = re.compile(r"[A-Za-z0-9.-]{1,253}")
-_BLUESKY_TOKEN: Final = re.compile(r"[\x21-\x7e]{1,8192}")
 _EXPIRED: Final = ("ExpiredToken", "InvalidToken")
 _SESSION: Final = "com.atproto.server"
 
@@ -140,7 +139,7 @@ class Bluesky(NetworkClient):
             raise SourceProblem(Problem.REVOKED)
         session = self._checked(answer).read(_Session)
         texts = (session.access, session.refresh)
-        if not (_DID.fullmatch(session.did) and all(map(_BLUESKY_TOKEN.fullmatch, texts))):
+        if not (_DID.fullmatch(session.did) and all(map(_TOKEN.fullmatch, texts))):
             raise SourceProblem(Problem.WRONG_SERVER, reason="session")
         handle = session.handle if _HANDLE.fullmatch(session.handle) else session.did
         return Person(session.did, f"@{handle}"), Tokens(session.access, session.refresh)

@@ -6,13 +6,12 @@ from bowerbird.assembly import Services
 from bowerbird.ingest import router
 from bowerbird.ingest.files import FileHandlers
 from bowerbird.ingest.router import DeviceAuthenticator
-from bowerbird.ingest.sending import Choosing, Sending
+from bowerbird.ingest.sending import Sending
 from bowerbird.library.ingest.events import IngestEvents
 from bowerbird.library.ingest.pages import IngestPages
 from bowerbird.library.ingest.runs import IngestRuns
 from bowerbird.wire.metrics import RequestMetrics
 from bowerbird.wire.pipeline import Authenticate, Pipeline
-from bowerbird.wire.writes import Writes
 
 
 def ingest(
@@ -28,23 +27,18 @@ def ingest(
         runs,
         IngestPages(database, clock, runs),
         IngestEvents(database, clock),
-        services.idempotency,
+        labels=services.labels.listed,
+        saving=services.saving,
+        idempotency=services.idempotency,
         rates=rates,
         clock=clock,
         upgrade_url=settings.upgrade_url,
-    )
-    choosing = Choosing(
-        services.labels.listed,
-        services.saving,
-        Writes(services.idempotency, settings.upgrade_url),
-        rates=rates,
-        runs=runs,
     )
     of_files = FileHandlers(
         services.file_jobs, services.uploads, rates=rates, api_origin=settings.api_origin
     )
     return router.serve(
-        [*sending.routes(), *choosing.routes(), *of_files.routes()],
+        [*sending.routes(), *of_files.routes()],
         document,
         authenticate=DeviceAuthenticator(services.devices, by_key, settings.site_origin),
         metrics=metrics,

@@ -46,8 +46,10 @@ class Sending:
         runs: IngestRuns,
         pages: IngestPages,
         events: IngestEvents,
-        idempotency: Idempotency,
         *,
+        labels: LabelList,
+        saving: Saving,
+        idempotency: Idempotency,
         rates: Rates,
         clock: Clock,
         upgrade_url: str,
@@ -55,6 +57,8 @@ class Sending:
         self._runs = runs
         self._pages = pages
         self._events = events
+        self._labels = labels
+        self._save = save_handler(saving, Writes(idempotency, upgrade_url))
         self._idempotency = idempotency
         self._rates = rates
         self._clock = clock
@@ -68,6 +72,8 @@ class Sending:
             served_by(operations.FINISH_RUN, self._finish_run),
             served_by(operations.SEND_EVENTS, self._send_events, _MAX_BYTES),
             served_by(operations.STATUS, self._status),
+            served_by(operations.LIST_LABELS, self._list_labels),
+            served_by(operations.SAVE, self._save_posts),
         ]
 
     async def _start_run(self, account: Account, request: Request) -> Reply:
@@ -121,6 +127,26 @@ class Sending:
 
     async def _status(self, account: Account, _: Request) -> Reply:
         return writes.done(await self._runs.status(account))
+
+    async def _list_labels(self, account: Account, _: Request) -> Reply:
+        found = await self._labels.matching(account, "", limits.DEVICE_LABELS_MAX)
+        return writes.done([SuggestedLabel(one.label_name, one.count) for one in found])
+
+    async def _save_posts(self, account: Account, request: Request) -> Reply:
+        self._rates.count(account)
+        body = await bodies.received(request, bodies.checked)
+        reply = await self._save(
+            Call(
+                account,
+                request.method,
+                RequestTarget(request.path, request.scope["query_string"], b"", None),
+                request.path_params,
+                body,
+                request.headers.get(b"idempotency-key"),
+            )
+        )
+        await self._runs.note_use(account)
+        return reply
 
     def _to_reply(self, result: Reply | Refusal) -> Reply:
         if isinstance(result, Refusal):
@@ -188,39 +214,3 @@ def _events_of(body: bytes) -> Events:
     decoding.parse(bodies.checked(body), msgspec.json.Decoder(msgspec.Raw).decode)
     # Only a payload can have characters that no database can store, and its readers remove them.
     return decoding.decode(b'{"events":%b}' % body, Events, is_checked=True)
-
-
-class Choosing:
-    def __init__(
-        self, labels: LabelList, saving: Saving, writes: Writes, *, rates: Rates, runs: IngestRuns
-    ) -> None:
-        self._labels = labels
-        self._save = save_handler(saving, writes)
-        self._rates = rates
-        self._runs = runs
-
-    def routes(self) -> list[Served]:
-        return [
-            served_by(operations.LIST_LABELS, self._list_labels),
-            served_by(operations.SAVE, self._save_posts),
-        ]
-
-    async def _list_labels(self, account: Account, _: Request) -> Reply:
-        found = await self._labels.matching(account, "", limits.DEVICE_LABELS_MAX)
-        return writes.done([SuggestedLabel(one.label_name, one.count) for one in found])
-
-    async def _save_posts(self, account: Account, request: Request) -> Reply:
-        self._rates.count(account)
-        body = await bodies.received(request, bodies.checked)
-        reply = await self._save(
-            Call(
-                account,
-                request.method,
-                RequestTarget(request.path, request.scope["query_string"], b"", None),
-                request.path_params,
-                body,
-                request.headers.get(b"idempotency-key"),
-            )
-        )
-        await self._runs.note_use(account)
-        return reply

@@ -253,7 +253,8 @@ class _OverBoundError(Exception):
 class _Archive:
     def __init__(self, file: SeekableFile, choices: Choices) -> None:
         self._choices = choices
-        self._total = _Total()
+        # Bytes that were read of all its files.
+        self.read_bytes = 0
         file.seek(0)
         try:
             # Never closed: the file belongs to the caller.
@@ -340,7 +341,7 @@ class _Archive:
     def _read_member(self, info: ZipInfo, format: Format) -> Iterator[Found]:
         try:
             with self._zip.open(info) as packed:
-                member = _Member(packed, info, self._total)
+                member = _Member(packed, info, self)
                 for found in _read(format, member, _name(info), self._choices):
                     yield _named(found, info)
         except _OverBoundError as problem:
@@ -349,24 +350,19 @@ class _Archive:
             yield _left_out(info, "the file is damaged. The records before that were read.")
 
 
-class _Total:
-    def __init__(self) -> None:
-        self.bytes = 0
-
-
 class _Member:
     """A file in an archive. Counts what is read."""
 
-    def __init__(self, packed: IO[bytes], info: ZipInfo, total: _Total) -> None:
-        self._packed, self._info, self._total = packed, info, total
+    def __init__(self, packed: IO[bytes], info: ZipInfo, archive: _Archive) -> None:
+        self._packed, self._info, self._archive = packed, info, archive
         self._read = 0
 
     def read(self, size: int) -> bytes:
         # One byte more than is left shows that there are more.
-        data = self._packed.read(min(size, MAX_READ_BYTES - self._total.bytes + 1))
+        data = self._packed.read(min(size, MAX_READ_BYTES - self._archive.read_bytes + 1))
         self._read += len(data)
-        self._total.bytes += len(data)
-        if self._total.bytes > MAX_READ_BYTES:
+        self._archive.read_bytes += len(data)
+        if self._archive.read_bytes > MAX_READ_BYTES:
             raise _OverBoundError(
                 f"the files of the archive unpack to more than {MAX_READ_BYTES >> 20} MiB"
             )

@@ -211,9 +211,7 @@ class Sync:
         if connection.network is not Network.X:
             return await access.page(cursor)
         if not await self._charged.spend(account.account_id, connection, X_PER_PAGE):
-            now = self._clock()
-            tomorrow = now + seconds_left_of_day(now) * MICROSECONDS
-            raise SourceProblem(Problem.BUDGET, retry_at=tomorrow)
+            raise SourceProblem(Problem.BUDGET, retry_at=self._tomorrow())
         try:
             return await access.page(cursor)
         except (SourceProblem, CursorRefused) as problem:
@@ -221,6 +219,10 @@ class Sync:
                 raise
             await self._charged.give_back(account.account_id, connection, X_PER_PAGE)
             raise
+
+    def _tomorrow(self) -> int:
+        now = self._clock()
+        return now + seconds_left_of_day(now) * MICROSECONDS
 
     async def _has_folders(self, account: Account, connection: Connection) -> bool:
         """Folders become labels, after a run that found new posts and once per day at most."""
@@ -261,9 +263,7 @@ class Sync:
     async def _refused(self, account_id: int, connection: Connection, refused: Refusal) -> None:
         """What the library refused: too many pages in a day, or an answer with too many posts."""
         if refused.code is Code.RATE_LIMITED:
-            now = self._clock()
-            tomorrow = now + seconds_left_of_day(now) * MICROSECONDS
-            problem = SourceProblem(Problem.DAILY_LIMIT, retry_at=tomorrow)
+            problem = SourceProblem(Problem.DAILY_LIMIT, retry_at=self._tomorrow())
         elif refused.code in (Code.INVALID_REQUEST, Code.RUN_FINISHED):
             problem = SourceProblem(Problem.UNREADABLE_ANSWER, reason=refused.code)
         elif refused.code is Code.NOT_FOUND:

@@ -9,6 +9,7 @@ removed as a whole, whatever its owner did with it.
 Each turn handles some posts and removes them from the log, so an interrupted undo can be repeated.
 """
 
+import zlib
 from collections.abc import Mapping
 from typing import Final
 
@@ -43,7 +44,6 @@ from bowerbird.model.arrival.imports import (
     State,
     UndoCounts,
     counts_of,
-    decompressed,
 )
 from bowerbird.model.bulk import PostField, ValueKind, value_key
 from bowerbird.model.events import EventType, Happening, changed_fields
@@ -129,7 +129,7 @@ class Restoration:
     def _restore(
         self, number: int, state: State, run_removed_at: str | None, current: CurrentPost
     ) -> None:
-        rendering = decompressed(state.rendering)
+        rendering = zlib.decompress(state.rendering)
         incoming = own_json.read(rendering + b"}", is_stored=True).incoming
         now = rendered_post(current.rendering)
         removed_at = removed_at_of(current.rendering)

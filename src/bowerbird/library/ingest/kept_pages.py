@@ -49,7 +49,7 @@ class KeptPages:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
         self._clock = clock
-        self._store = KeptPageStore(database)
+        self.store = KeptPageStore(database)
         self._posts = SourcePostStore(database)
         self._runs = IngestRunStore(database)
         self._bookmarks = UpsertStore(database)
@@ -62,7 +62,7 @@ class KeptPages:
     ) -> KeptPage | None:
         """The page to keep, compressed; None if the account has kept as much as it may."""
         body = await asyncio.to_thread(zstandard.ZstdCompressor(_LEVEL).compress, page.payload)
-        count, size = await self._store.usage(self._database, account.account_id)
+        count, size = await self.store.usage(self._database, account.account_id)
         if count >= limits.KEPT_PAGES_MAX or size + len(body) > limits.KEPT_BYTES_MAX:
             structlog.get_logger().warning("page not kept", account=account.account_id)
             return None
@@ -81,10 +81,7 @@ class KeptPages:
 
     async def of_unknown_form(self, account_id: int) -> int:
         """How many pages wait for a reader that knows their form."""
-        return await self._store.count(account_id, UNKNOWN_FORM)
-
-    async def keep(self, transaction: Transaction, account: Account, page: KeptPage) -> None:
-        await self._store.insert(transaction, account.account_id, page)
+        return await self.store.count(account_id, UNKNOWN_FORM)
 
     async def put_folders(
         self, transaction: Transaction, account: Account, folders: Sequence[Folder]
@@ -98,14 +95,14 @@ class KeptPages:
 
     async def read_again(self, account: Account) -> ReadAgain:
         """Reads every kept page with the current readers; forgets those that can be read."""
-        kept_ids = [one.kept_id for one in await self._store.heads(account.account_id)]
+        kept_ids = [one.kept_id for one in await self.store.heads(account.account_id)]
         return await self._read_all(account, kept_ids)
 
     async def read_folders(self, account: Account, folder_ids: Collection[str]) -> None:
         """Reads some pages of these folders, which came before the names of the folders."""
         waiting = [
             one.kept_id
-            for one in await self._store.heads(account.account_id)
+            for one in await self.store.heads(account.account_id)
             if one.problem == NO_FOLDER_NAME and page_reading.folder_of(one) in folder_ids
         ]
         try:
@@ -119,7 +116,7 @@ class KeptPages:
         pages, results, import_id, read = 0, list[ItemResult](), "", 0
         try:
             for kept_id in kept_ids:
-                kept = await self._store.get(account.account_id, kept_id)
+                kept = await self.store.get(account.account_id, kept_id)
                 if kept is None:
                     continue
                 pages += 1
@@ -181,7 +178,7 @@ class KeptPages:
         await self._database.write(work, account_id)
         if run is not None and read.lists_saved_posts and not read.is_own:
             await self._removed.mark_late(account, run.user, read.listed_ids)
-        await self._store.delete(account_id, kept.kept_id)
+        await self.store.delete(account_id, kept.kept_id)
 
 
 def _captured(kept: KeptPage) -> CapturedPage:

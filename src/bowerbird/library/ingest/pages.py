@@ -183,7 +183,7 @@ class IngestPages:
         if read.folders:
             await self._kept.put_folders(transaction, account, read.folders)
         if kept is not None:
-            await self._kept.keep(transaction, account, kept)
+            await self._kept.store.insert(transaction, account_id, kept)
         await self._devices.note_use(transaction, account_id, run.device_id, now, USE_NOTED_EVERY)
         await self._used.add(transaction, account_id, day_of(now), uses=1)
         return PageAnswer(page.answer, is_replayed=False)

@@ -87,16 +87,8 @@ class Change(Struct, frozen=True, array_like=True):
     removed_at: str | None = None
 
 
-_pack: Final = msgspec.msgpack.Encoder().encode
-_unpack: Final = msgspec.msgpack.Decoder(Change).decode
-
-
-def pack(change: Change) -> bytes:
-    return _pack(change)
-
-
-def unpack(data: bytes) -> Change:
-    return _unpack(data)
+pack: Final = msgspec.msgpack.Encoder().encode
+unpack: Final = msgspec.msgpack.Decoder(Change).decode
 
 
 def packed_size(data: bytes) -> int:
@@ -105,10 +97,6 @@ def packed_size(data: bytes) -> int:
 
 def compressed(rendering: bytes) -> bytes:
     return zlib.compress(rendering, _COMPRESSION)
-
-
-def decompressed(data: bytes) -> bytes:
-    return zlib.decompress(data)
 
 
 # The kind of the run that fills in the demo library. No network gives an id in this range.

@@ -10,12 +10,11 @@ from bowerbird.sources.parsing.json_values import at
 from bowerbird.sources.x.values import (
     MAX_ARTICLE_CHARACTERS,
     MAX_POST_CHARACTERS,
-    InvalidDocument,
     Object,
     article_text,
     date_of_post,
     date_of_seconds,
-    decode,
+    decoded,
     first_text,
     iso_date,
     mapping,
@@ -161,10 +160,7 @@ def _poll(values: Object) -> Object | None:
 
 def _unified(value: object) -> Object | None:
     """The card of an advertiser's post, which is JSON inside a text."""
-    try:
-        card = decode(str(at(value, "string_value") or "").encode("utf-8", "replace"))
-    except InvalidDocument:
-        return None
+    card = decoded(str(at(value, "string_value") or ""))
     details = _first_data(at(card, "component_objects"), "title")
     target = mapping(_first_data(at(card, "destination_objects"), "url_data").get("url_data"))
     url = web_address(target.get("url"))

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
 from msgspec import Struct
@@ -11,8 +11,7 @@ from msgspec import Struct
 from bowerbird.sources.found import Found
 from bowerbird.sources.parsing.json_values import at
 from bowerbird.sources.x.values import (
-    InvalidDocument,
-    decode,
+    decoded,
     first_text,
     objects,
     post_id,
@@ -132,7 +131,7 @@ def read_request(url: str) -> PageRequest | None:
     operation = _OPERATIONS.get(match[1]) if match else None
     if not is_x or operation is None:
         return None
-    variables = _json(query.get("variables", [""])[0].encode("utf-8", "replace"))
+    variables = decoded(query.get("variables", [""])[0])
     return PageRequest(
         operation=operation,
         cursor=short_text(at(variables, "cursor")),
@@ -142,13 +141,6 @@ def read_request(url: str) -> PageRequest | None:
 
 
 _POST_VARIABLES: Final = ("tweet_id", "tweetId", "focalTweetId")
-
-
-def _json(raw: bytes) -> Any:
-    try:
-        return decode(raw)
-    except InvalidDocument:
-        return None
 
 
 _FOLDERS: Final = re.compile(r"/2/users/[0-9]{1,20}/bookmarks/folders(?:/([0-9]{1,20}))?")

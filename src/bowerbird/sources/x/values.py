@@ -60,6 +60,14 @@ def _decode_tolerantly(raw: bytes) -> Any:
         raise InvalidDocument("The document is not complete, valid JSON.") from None
 
 
+def decoded(text: str) -> Any:
+    """The value of JSON inside of a text; None if it is none."""
+    try:
+        return decode(text.encode("utf-8", "replace"))
+    except InvalidDocument:
+        return None
+
+
 def _int(digits: str) -> int:
     # Python refuses to convert very long numbers, and every number we read is shorter than this.
     return int(digits) if len(digits) <= 2 * _MAX_DIGITS else 0

@@ -6,7 +6,7 @@ captures says which of them were in the list of saved posts, and with which inde
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Final
 
 from msgspec import UNSET
 
@@ -43,6 +43,7 @@ from bowerbird.sources.x.values import (
     Object,
     date_of_post,
     decode,
+    decoded,
     iso_date,
     mapping,
     objects,
@@ -97,16 +98,9 @@ def _cells(line: str) -> list[str] | None:
 
 def _row(header: list[str], cells: list[str]) -> Object:
     return {
-        name: _json(cell) if name in _JSON_COLUMNS else _unbroken(cell)
+        name: decoded(cell) if name in _JSON_COLUMNS else _unbroken(cell)
         for name, cell in zip(header, cells, strict=False)
     }
-
-
-def _json(cell: str) -> Any:
-    try:
-        return decode(cell.encode("utf-8", "replace"))
-    except InvalidDocument:
-        return None
 
 
 def _unbroken(cell: str) -> str:

@@ -204,20 +204,9 @@ def _placed(opened: LockedLibrary, bookmarks: Sequence[dict[str, Any]]) -> Seque
 
 def _existing(rows: Sequence[Row]) -> dict[str, ExistingBookmark]:
     existing = {}
-    for post_id, number, hash, sort_index, imported_at, bookmarked_at, *state in rows:
-        is_read, is_archived, completeness, order_source, tags = state
-        existing[post_id] = ExistingBookmark(
-            number=number,
-            content_hash=hash,
-            sort_index=sort_index,
-            imported_at=imported_at,
-            bookmarked_at=bookmarked_at,
-            is_read=bool(is_read),
-            is_archived=bool(is_archived),
-            tags=_tag_keys(tags),
-            completeness=completeness,
-            order_source=order_source,
-        )
+    for post_id, *first, is_read, is_archived, completeness, order_source, tags in rows:
+        state = bool(is_read), bool(is_archived), _tag_keys(tags), completeness, order_source
+        existing[post_id] = ExistingBookmark(*(*first, *state))
     return existing
 
 

@@ -1,6 +1,7 @@
 """The rows and labels that the incoming posts of one transaction change."""
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, Final
 
 import msgspec
@@ -37,6 +38,10 @@ from bowerbird.storage.libraries import LockedLibrary
 _NO_TAGS: Final = frozenset[str]()
 _LARGEST: Final = 2**63 - 1
 _PLACE: Final = ("sort_index", "imported_at", "bookmarked_at")
+# Of a stored bookmark, in the order of the fields of a state.
+_kept: Final = attrgetter(
+    *("content_hash", *_PLACE, "completeness", "order_source", "is_read", "is_archived")
+)
 
 
 class _State(Struct):
@@ -173,18 +178,8 @@ class Batch:
         return None if after == before else after
 
     def _state(self, stored: ExistingBookmark) -> State:
-        return State(
-            rendering=compressed(self._renderings[stored.number]),
-            content_hash=stored.content_hash,
-            sort_index=stored.sort_index,
-            imported_at=stored.imported_at,
-            bookmarked_at=stored.bookmarked_at,
-            completeness=stored.completeness,
-            order_source=stored.order_source,
-            is_read=stored.is_read,
-            is_archived=stored.is_archived,
-            labels=self._ids(stored.tags),
-        )
+        rendering = compressed(self._renderings[stored.number])
+        return State(*(rendering, *_kept(stored), self._ids(stored.tags)))
 
     def _ids(self, keys: frozenset[str]) -> tuple[int, ...]:
         return tuple(sorted(self._labels[key].label_id for key in keys))
