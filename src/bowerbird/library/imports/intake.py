@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 import msgspec
+from msgspec import Struct
 
 from bowerbird.clock import Clock
 from bowerbird.errors import TooManyWaiting
