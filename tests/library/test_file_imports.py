@@ -11,8 +11,10 @@ import msgspec
 import pytest
 
 from bowerbird.errors import TooManyWaiting
+from bowerbird.library.imports import intake
 from bowerbird.library.imports.file_imports import FileImports, ImportOptions
 from bowerbird.library.imports.intake import CHUNK_POSTS, chunks
+from bowerbird.library.imports.planning import plan
 from bowerbird.library.imports.report import ImportReport
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.model.arrival.imports import RunState
@@ -69,6 +71,31 @@ def test_memory_does_not_grow_with_the_file(line: bytes, count: int) -> None:
 
     assert posts == count
     assert peak < 8 << 20
+
+
+async def test_a_list_keeps_its_order_from_chunk_to_chunk_and_is_compared_once(
+    alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planned: list[int] = []
+
+    def counting(found: Any, *values: Any, **options: Any) -> Any:
+        planned.append(len(found))
+        return plan(found, *values, **options)
+
+    monkeypatch.setattr(intake, "plan", counting)
+    ids = [str(9_000 - number) for number in range(2 * CHUNK_POSTS + 20)]
+    # One link again, which is in the chunk before: it has to be compared after that is written.
+    links = [*ids[: CHUNK_POSTS + 10], ids[5], *ids[CHUNK_POSTS + 10 :]]
+
+    report = await _import(
+        alice, "".join(f"https://x.com/i/status/{id}\n" for id in links).encode()
+    )
+
+    assert (report.files[0].new, report.files[0].unchanged) == (len(ids), 1)
+    listed = await alice.ids(limit="100", is_unread_only="false")
+    assert listed == ids[:100]
+    # None was compared again inside the transaction that writes it.
+    assert sum(planned) == len(links)
 
 
 async def test_the_title_of_a_page_does_not_stand_in_for_the_text(alice: Member) -> None:
