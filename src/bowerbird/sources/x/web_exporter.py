@@ -12,7 +12,6 @@ from msgspec import UNSET
 
 from bowerbird.model.arrival.imports import OrderSource
 from bowerbird.model.posts.bookmarks import PostMeta
-from bowerbird.sources.file_posts import found_in, invalid
 from bowerbird.sources.found import Found, LeftOut, Reason
 from bowerbird.sources.parsing.json_records import Readable
 from bowerbird.sources.parsing.json_values import PART, Unreadable, at, read_records, walk
@@ -67,7 +66,8 @@ _REPOST: Final = re.compile(r"RT @([A-Za-z0-9_]{1,50}): ")
 
 def read_json(file: Readable) -> Iterator[Found]:
     """Reads a JSON export. The order of its records is that of saving, the latest first."""
-    return found_in(read_records(file, decode), _found)
+    for line, row in read_records(file, decode):
+        yield _invalid(line, str(row)) if isinstance(row, Unreadable) else _found(line, row)
 
 
 def read_csv(lines: Iterable[bytes]) -> Iterator[Found]:
@@ -79,7 +79,7 @@ def read_csv(lines: Iterable[bytes]) -> Iterator[Found]:
         if header is None:
             header = cells or []
         elif text and cells is None:
-            yield invalid(number, "The line is not valid CSV: a quotation mark is missing.")
+            yield _invalid(number, "The line is not valid CSV: a quotation mark is missing.")
         elif text:
             yield _found(number, _row(header, cells or []))
 
@@ -108,6 +108,10 @@ def _unbroken(cell: str) -> str:
     return _BREAKS.sub(lambda match: "\n" if match[1] == "n" else "\r", cell)
 
 
+def _invalid(line: int, sentence: str) -> LeftOut:
+    return LeftOut(line=line, reason=Reason.INVALID, sentence=sentence)
+
+
 def _found(line: int, row: object) -> Found:
     fields = mapping(row)
     number = post_id(fields.get("id"))
@@ -116,7 +120,7 @@ def _found(line: int, row: object) -> Found:
         if isinstance(saved, Saved):
             return found_post(saved, line, _BY_POSITION)
     if not number:
-        return invalid(line, f"Record {line} has no id of a post.")
+        return _invalid(line, f"Record {line} has no id of a post.")
     return found_post(_flat(fields, number), line, _BY_POSITION)
 
 
@@ -193,10 +197,10 @@ def read_database(file: SeekableFile, now: int) -> Iterator[Found]:
     try:
         names = _table_names(file)
     except InvalidDocument as error:
-        yield invalid(1, str(error))
+        yield _invalid(1, str(error))
         return
     if "tweets" not in names.values():
-        yield invalid(1, "The file has no table of posts.")
+        yield _invalid(1, "The file has no table of posts.")
         return
     captures = dict(_captures(_rows(file, names, "captures")))
     unread = dict(captures)
@@ -230,7 +234,7 @@ def _found_row(row: Object, line: int, sort_index: int | None, now: int) -> Foun
 
 def _not_saved(number: str, line: int) -> LeftOut:
     if not number:
-        return invalid(line, f"Row {line} is not a post.")
+        return _invalid(line, f"Row {line} is not a post.")
     sentence = f"Post {number} was not in the list of saved posts."
     return LeftOut(line=line, reason=Reason.NOT_SAVED, sentence=sentence, post_id=number)
 
