@@ -68,3 +68,12 @@ def test_counting_posts_with_rare_media_uses_their_index(connection: apsw.Connec
 
     assert "COVERING INDEX bookmark_rare_media " in found
     assert BY_NUMBER in found
+
+
+@pytest.mark.parametrize("statement", ["hidden", "other_lists", "last_changes", "shown_posts"])
+def test_what_sources_said_about_some_posts_is_looked_up(
+    connection: apsw.Connection, statement: str
+) -> None:
+    found = plan(connection, queries.load("ingest", "sqlite")[statement])
+
+    assert "INDEX source_post_by_id (account_id=? AND post_id=?" in found

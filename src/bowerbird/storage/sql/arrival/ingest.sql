@@ -328,7 +328,7 @@ SELECT s.post_id, s.changed_at, s.seen_run
 
 -- name: shown_posts
 -- The source shows these posts, which it did not at some time before.
-UPDATE source_post
+UPDATE source_post INDEXED BY source_post_by_id
    SET gone_at = NULL, gone_reason = ''
  WHERE account_id = :account_id
    AND post_id = ANY(CAST(:post_ids AS text[]))
@@ -336,7 +336,7 @@ UPDATE source_post
 
 -- name: hidden
 SELECT s.post_id, s.gone_at, s.gone_reason, s.sort_index
-  FROM source_post AS s
+  FROM source_post AS s INDEXED BY source_post_by_id
  WHERE s.account_id = :account_id
    AND s.post_id = ANY(CAST(:post_ids AS text[]))
    AND s.gone_at IS NOT NULL
@@ -344,7 +344,7 @@ SELECT s.post_id, s.gone_at, s.gone_reason, s.sort_index
 
 -- name: other_lists
 SELECT s.post_id, s.source, s.source_user_id, s.removed_at
-  FROM source_post AS s
+  FROM source_post AS s INDEXED BY source_post_by_id
  WHERE s.account_id = :account_id
    AND s.post_id = ANY(CAST(:post_ids AS text[]))
    AND (s.source <> :source OR s.source_user_id <> :source_user_id)
