@@ -4,6 +4,7 @@ Labels, flags and the trash are a change each, as they are for a person, so that
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -38,6 +39,17 @@ class Outcome(Struct, frozen=True):
     sent: frozenset[str] = frozenset()
 
 
+class Pass(NamedTuple):
+    """What the rules of one transaction share."""
+
+    transaction: Transaction
+    account: Account
+    # All of them change posts at this time, so that a post is touched once.
+    now: int
+    # The posts that were read, as the rules have left them.
+    posts: dict[str, EditablePost]
+
+
 class Applying:
     def __init__(self, database: Database, clock: Clock) -> None:
         self._changesets = Changesets(database)
@@ -46,25 +58,23 @@ class Applying:
         self._renames = LabelRenames(database)
         self._webhooks = WebhookStore(database)
         self._libraries = LibraryStore(database)
-        self._clock = clock
 
     async def apply(
         self,
-        transaction: Transaction,
-        account: Account,
+        within: Pass,
         compiled: Compiled,
         post_ids: Sequence[str],
     ) -> Outcome:
         found = _Found()
         with activity.made_by(maker(compiled.rule.name)):
-            await self._label(transaction, account, compiled, post_ids, found)
-            await self._flag(transaction, account, compiled, post_ids, found)
+            await self._label(within, compiled, post_ids, found)
+            await self._flag(within, compiled, post_ids, found)
             if compiled.rule.does(Do.TRASH):
-                await self._trash(transaction, account, post_ids, found)
+                await self._trash(within, post_ids, found)
         # Whatever else a rule of every night matches is matched again the next night.
         is_nightly = compiled.rule.body.when is When.NIGHTLY
         sent = [one for one in post_ids if not is_nightly or one in found.posts]
-        is_sent = await self._send(transaction, account, compiled.rule, sent)
+        is_sent = await self._send(within, compiled.rule, sent)
         return Outcome(
             found.changes,
             frozenset(found.posts),
@@ -72,10 +82,13 @@ class Applying:
             frozenset(sent if is_sent else ()),
         )
 
+    async def make_room(self, within: Pass, added: int) -> None:
+        """Once for all changes of a pass: it reads the list of those that are kept."""
+        await self._kept.make_room(within.transaction, within.account.account_id, added)
+
     async def _label(
         self,
-        transaction: Transaction,
-        account: Account,
+        within: Pass,
         compiled: Compiled,
         post_ids: Sequence[str],
         found: "_Found",
@@ -88,7 +101,7 @@ class Applying:
         if not labels:
             return
         names = [name for _, name in labels]
-        changeset = await self._opened(transaction, account, post_ids, names)
+        changeset = await self._opened(within, post_ids, names)
         posts = _posts(changeset, post_ids)
         for action, name in labels:
             await _change_label(changeset, posts, action, name)
@@ -96,12 +109,11 @@ class Applying:
         for one in changeset.changed:
             if is_label(one.field) and not one.was_set and one.field in keys:
                 found.labelled.add((one.post_id, keys[one.field]))
-        await self._finish(transaction, changeset, _label_action(labels), len(posts), found)
+        await self._finish(within, changeset, _label_action(labels), len(posts), found)
 
     async def _flag(
         self,
-        transaction: Transaction,
-        account: Account,
+        within: Pass,
         compiled: Compiled,
         post_ids: Sequence[str],
         found: "_Found",
@@ -110,50 +122,50 @@ class Applying:
         is_archived = True if compiled.rule.does(Do.ARCHIVE) else None
         if is_read is None and is_archived is None:
             return
-        changeset = await self._opened(transaction, account, post_ids)
+        changeset = await self._opened(within, post_ids)
         posts = _posts(changeset, post_ids)
         for post in posts:
             changeset.set_flags(post, is_read=is_read, is_archived=is_archived)
         action = FLAG_ACTIONS[is_read, is_archived]
-        await self._finish(transaction, changeset, action, len(posts), found)
+        await self._finish(within, changeset, action, len(posts), found)
 
     async def _trash(
         self,
-        transaction: Transaction,
-        account: Account,
+        within: Pass,
         post_ids: Sequence[str],
         found: "_Found",
     ) -> None:
-        changeset = await self._opened(transaction, account, post_ids)
+        changeset = await self._opened(within, post_ids)
         posts = _posts(changeset, post_ids)
-        await self._batches.put(transaction, account, changeset, posts)
-        await self._finish(transaction, changeset, BulkAction.TRASH, len(posts), found)
+        await self._batches.put(within.transaction, within.account, changeset, posts)
+        await self._finish(within, changeset, BulkAction.TRASH, len(posts), found)
+        for post in posts:
+            within.posts.pop(post.post_id, None)
 
-    async def _send(
-        self, transaction: Transaction, account: Account, rule: Rule, post_ids: Sequence[str]
-    ) -> bool:
+    async def _send(self, within: Pass, rule: Rule, post_ids: Sequence[str]) -> bool:
         """Sends posts to webhooks, whatever their filters are, after what came before."""
         if not rule.webhook_ids or not post_ids:
             return False
-        account_id = account.account_id
+        transaction, account_id = within.transaction, within.account.account_id
         for one in rule.webhook_ids:
             if await self._webhooks.one(transaction, account_id, one) is None:
                 raise errors.not_found("webhook", one)
         sent = [Happening(EventType.POST_SENT, post_ids, webhook=one) for one in rule.webhook_ids]
-        await self._libraries.touch(transaction, account_id, sent, self._clock())
+        await self._libraries.touch(transaction, account_id, sent, within.now)
         return True
 
     async def _opened(
         self,
-        transaction: Transaction,
-        account: Account,
+        within: Pass,
         post_ids: Sequence[str],
         names: Sequence[str] = (),
     ) -> Changeset:
-        library = await self._renames.lock(transaction, account.account_id)
+        account_id = within.account.account_id
+        library = await self._renames.lock(within.transaction, account_id)
         changeset = await self._changesets.open(
-            *(transaction, account.account_id, names),
+            *(within.transaction, account_id, names),
             library=library,
+            posts=within.posts,
             is_recorded=True,
             is_quiet=True,
         )
@@ -162,14 +174,14 @@ class Applying:
 
     async def _finish(
         self,
-        transaction: Transaction,
+        within: Pass,
         changeset: Changeset,
         action: BulkAction,
         matched: int,
         found: "_Found",
     ) -> None:
         changed: Sequence[Changed] = changeset.changed
-        row = await self._kept.finish(transaction, changeset, action, matched)
+        row = await self._kept.finish(within.transaction, changeset, action, matched, at=within.now)
         if row is not None:
             found.posts.update(one.post_id for one in changed)
             found.changes.append(Applied(action, row.changed, row.change_id, row.label_name))

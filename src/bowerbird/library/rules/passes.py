@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
 from bowerbird.library.access import turns
-from bowerbird.library.rules.applying import Applying, Outcome
+from bowerbird.library.rules.applying import Applying, Outcome, Pass
 from bowerbird.library.rules.matching import Compiled, RuleMatching
 from bowerbird.library.rules.triggers import Chunk
 from bowerbird.model.accounts import Account
@@ -51,19 +51,21 @@ class RulePasses:
         chunk: Chunk,
         before: Carried,
     ) -> Carried:
-        done = _Done(before)
+        done, within = _Done(before), Pass(transaction, account, self._clock(), {})
         for compiled in rules:
             try:
                 found = await self._found(transaction, account, compiled, chunk, done)
                 if not found:
                     continue
-                outcome = await self._applying.apply(transaction, account, compiled, found)
+                outcome = await self._applying.apply(within, compiled, found)
             except Exception as error:
                 if _is_of_rule(error):
                     raise RuleFailed(compiled.rule, error) from error
                 raise
             done.add(compiled.rule, found, outcome)
-        account_id, now = account.account_id, self._clock()
+        if changed := done.changed:
+            await self._applying.make_room(within, changed)
+        account_id, now = account.account_id, within.now
         await self._store.add_fired(transaction, account_id, done.fired, now)
         await self._store.add_to_log(
             transaction, account_id, done.entries, now, limits.RULE_LOG_MAX
@@ -98,6 +100,11 @@ class _Done:
         self.fired: dict[str, int] = {}
         # Posts that have got a label, with its folded name.
         self._labelled: set[tuple[str, str]] = set()
+
+    @property
+    def changed(self) -> int:
+        """How many posts the changes have, each counted per change."""
+        return sum(one.posts for _, entry in self.entries for one in entry.changes)
 
     def left(self, compiled: Compiled, chunk: Chunk) -> tuple[list[str], list[str]]:
         """The posts that match, and those that have to be looked at again."""

@@ -126,6 +126,10 @@ class Changeset:
             if label.label_id in ids
         ]
 
+    def share(self, posts: dict[str, EditablePost]) -> None:
+        """Uses posts that were read before, and adds what is read later to them."""
+        self._posts = posts
+
     async def load(self, post_ids: Iterable[str]) -> None:
         """Reads these bookmarks, for later calls of `post`."""
         unread = [post_id for post_id in post_ids if post_id not in self._posts]
@@ -445,13 +449,15 @@ class Changesets:
         label_ids: Iterable[str] = (),
         *,
         library: LockedLibrary | None = None,
+        posts: dict[str, EditablePost] | None = None,
         is_recorded: bool = False,
         is_quiet: bool = False,
     ) -> Changeset:
         """Locks the library and reads the labels with these names or ids.
 
-        `library`: if this transaction has locked it and changed nothing since. `is_recorded`: the
-        caller keeps `changed` for an undo. `is_quiet`: no rule runs because of it.
+        `library`: if this transaction has locked it and changed nothing since. `posts`: those that
+        changesets of this transaction have read. `is_recorded`: the caller keeps `changed` for an
+        undo. `is_quiet`: no rule runs because of it.
         """
         stores = self._stores
         library = library or await lock_library(stores.libraries, transaction, account_id)
@@ -460,6 +466,8 @@ class Changesets:
         )
         await changeset.load_labels(names)
         await changeset.load_label_ids(label_ids)
+        if posts is not None:
+            changeset.share(posts)
         return changeset
 
 

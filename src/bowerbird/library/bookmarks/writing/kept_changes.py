@@ -54,16 +54,23 @@ class KeptChanges:
         self._is_off = is_off
 
     async def finish(
-        self, transaction: Transaction, changeset: Changeset, action: BulkAction, matched: int
+        self,
+        transaction: Transaction,
+        changeset: Changeset,
+        action: BulkAction,
+        matched: int,
+        *,
+        at: int | None = None,
     ) -> BulkRow | None:
         """Writes the changes of a changeset that was opened with `is_recorded`, and keeps them.
 
-        None if nothing has changed.
+        None if nothing has changed. `at`: when, if a caller of many changes makes room for all of
+        them afterwards.
         """
         done = Done(action, changeset.changed, changeset.changed_labels, matched)
-        await changeset.finish(self._clock())
+        await changeset.finish(self._clock() if at is None else at)
         await changeset.claim()
-        return await self.keep(transaction, changeset.library, done)
+        return await self.keep(transaction, changeset.library, done, makes_room=at is None)
 
     async def keep(
         self,
@@ -71,6 +78,8 @@ class KeptChanges:
         library: LockedLibrary,
         done: Done,
         onto: BulkRow | None = None,
+        *,
+        makes_room: bool = True,
     ) -> BulkRow | None:
         """Keeps what a transaction has changed, after it has raised the version once.
 
@@ -87,7 +96,8 @@ class KeptChanges:
             onto = new_change(number + 1, action, [], 0, now)
         else:
             await self._store.remove(transaction, account_id, onto.number)
-        if len(changed) > _SMALL_ROWS or onto.number % _SMALL_CHANGES == 0:
+        is_large = len(changed) > _SMALL_ROWS or onto.number % _SMALL_CHANGES == 0
+        if makes_room and is_large:
             await self.make_room(transaction, account_id, len(changed))
         count = len({owner_of(one.post_id) for one in changed})
         row = msgspec.structs.replace(

@@ -33,3 +33,4 @@ UPDATE bookmark INDEXED BY bookmark_by_post
    SET updated_at = :updated_at
  WHERE account_id = :account_id
    AND post_id = ANY(CAST(:post_ids AS text[]))
+   AND updated_at <> :updated_at
