@@ -24,8 +24,8 @@ from tests.support.tool_server import Running, running
 
 pytest_plugins = ["tests.support.ran_statements"]
 
-# The same examples on every machine, however slow it is.
-settings.register_profile("suite", derandomize=True, deadline=None)
+# The same examples on every machine, however slow it is: more of them would find nothing else.
+settings.register_profile("suite", derandomize=True, deadline=None, max_examples=40)
 settings.load_profile("suite")
 # Hypothesis also draws constants of the modules that the process has loaded. Which these are
 # depends on the tests that ran before in this process.

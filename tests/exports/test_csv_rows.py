@@ -179,7 +179,7 @@ def _media(attachments: list[Any]) -> tuple[str, str]:
     return ", ".join(types), "\n".join(links)
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(st.lists(ROWS, min_size=1, max_size=3))
 def test_rows_are_the_same_as_when_every_cell_is_checked(values: list[dict[str, Any]]) -> None:
     rows = [msgspec.convert(each, Row) for each in values]

@@ -142,7 +142,7 @@ async def test_a_dry_run_remembers_a_bounded_number_of_posts(
 
 
 async def test_a_dry_run_of_long_posts_uses_a_file(alice: Member) -> None:
-    posts = [make.post(post_id=str(n), text=f"{n} " * 20_000) for n in range(1, 60)]
+    posts = [make.post(post_id=str(n), text=f"{n} {'x' * 100_000}") for n in range(1, 60)]
 
     (report,) = await _both(alice, json.dumps([*posts, *posts]).encode())
 

@@ -56,9 +56,8 @@ class _Lines:
 @pytest.mark.parametrize(
     ("line", "count"),
     [
-        (make.raw(make.post(text="x" * 5_000)) + b"\n", 4_000),
-        (b"https://x.com/ada/status/20\n", 10_000),
-        (b"https://x.com/ada/status/20\nhttps://x.com/ada\n", 10_000),
+        (make.raw(make.post(text="x" * 5_000)) + b"\n", 3_000),
+        (b"https://x.com/ada/status/20\nhttps://x.com/ada\n", 6_000),
     ],
 )
 def test_memory_does_not_grow_with_the_file(line: bytes, count: int) -> None:

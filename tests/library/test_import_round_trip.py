@@ -161,7 +161,7 @@ async def _sqlite(folder: Path) -> Database:
     return SqliteDatabase(folder)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=25)
 @given(st.lists(_BOOKMARK, min_size=1, max_size=5, unique_by=lambda record: record["post_id"]))
 def test_every_field_is_returned_unchanged(opened: Opened, records: list[dict[str, Any]]) -> None:
     data = json.dumps(records).encode()

@@ -10,7 +10,7 @@ from tests.support import writing
 from tests.support.imports import found, take
 from tests.support.service import NOW, Member, Service, member
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 INDEX = ((NOW // 1000) - 100_000) << 20
 LONG = "A long text that X shows in full only in a note, to the very end."

@@ -147,7 +147,7 @@ class Library:
         await turns.run(self.database, lambda transaction: work(transaction, account, post_id))
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
 async def test_counts_are_those_of_the_index(
     database: Database, tmp_path: Path, steps: list[tuple[Any, ...]]

@@ -29,7 +29,7 @@ from tests.support import make
 
 POSTS = 30
 TASKS = 5
-WRITES = 40
+WRITES = 20
 T = TypeVar("T")
 NAMES = ("red", "Green", "blue", "Ärger", "later", "reading list")
 

@@ -61,14 +61,14 @@ def check(ended: Person | ProviderProblem) -> None:
         assert not set(ended.sentence) & set('<>&"\n')
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(path=PATHS, answer=JSON.map(json.dumps).map(str.encode) | st.binary(max_size=50))
 def test_any_json_or_bytes_end_with_a_person_or_a_sentence(path: str, answer: bytes) -> None:
     with structlog.testing.capture_logs():
         check(asyncio.run(sign_in(path, http_answer(answer), claims={"email": None})))
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(claims=st.dictionaries(st.sampled_from(CLAIMS), JSON, min_size=1, max_size=3))
 def test_any_claims_end_with_a_person_or_a_sentence(claims: dict[str, Any]) -> None:
     with structlog.testing.capture_logs():

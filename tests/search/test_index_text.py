@@ -34,7 +34,7 @@ HANDLES = st.sampled_from(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(
     st.lists(FIELDS | TEXTS, max_size=4),
     st.lists(FIELDS | HANDLES | TEXTS, max_size=3),
