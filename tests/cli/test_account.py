@@ -18,7 +18,6 @@ _OWNED = (
 )
 
 
-@pytest.mark.both
 def test_a_created_account_is_described_and_only_its_id_is_on_stdout(empty: Library) -> None:
     ran = empty.run("account", "create", EMAIL)
 
@@ -45,7 +44,6 @@ def test_new_accounts_get_the_default_plan_unless_another_is_given(empty: Librar
     ]
 
 
-@pytest.mark.both
 def test_the_address_of_an_account_can_be_changed(empty: Library) -> None:
     empty.run("account", "create", EMAIL)
     empty.run("account", "create", "taken@example.com")
@@ -112,7 +110,6 @@ def test_the_first_account_is_the_owners_and_the_owner_can_change(empty: Library
     assert empty.sql(owners) == [("two@example.com",)]
 
 
-@pytest.mark.both
 def test_a_link_is_printed_alone_and_only_its_hash_is_stored(empty: Library) -> None:
     empty.run("account", "create", EMAIL)
 
@@ -128,7 +125,6 @@ def test_a_link_is_printed_alone_and_only_its_hash_is_stored(empty: Library) -> 
     assert empty.sql("SELECT kind FROM activity WHERE kind = 'link created'")
 
 
-@pytest.mark.both
 @pytest.mark.parametrize("again", [EMAIL, EMAIL.upper(), f"  {EMAIL} "])
 def test_an_email_address_has_one_account_in_any_case(empty: Library, again: str) -> None:
     empty.run("account", "create", EMAIL)
@@ -164,7 +160,6 @@ def test_the_list_is_tab_separated_for_programs(empty: Library) -> None:
     assert len(row) == 5
 
 
-@pytest.mark.both
 def test_changing_the_plan_changes_the_version_of_the_library(empty: Library) -> None:
     empty.run("account", "create", EMAIL)
     before = empty.value("SELECT version FROM library")
@@ -234,7 +229,6 @@ def test_a_deletion_removes_all_rows_of_one_account_and_none_of_another(empty: L
     assert empty.run("check", "--deep").text == "No problems found.\n"
 
 
-@pytest.mark.both
 def test_an_interrupted_deletion_hides_the_account_until_the_next(empty: Library) -> None:
     empty.fill(30)
     asyncio.run(_start_deletion(empty))

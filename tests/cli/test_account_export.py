@@ -16,7 +16,6 @@ def target(tmp_path: Path) -> Path:
     return tmp_path / "exports" / "alice.json"
 
 
-@pytest.mark.both
 def test_the_file_contains_everything_except_secrets(empty: Library, target: Path) -> None:
     empty.fill(7)
     key = empty.run("key", "create", EMAIL, "--name", "laptop").out.strip()
@@ -41,7 +40,6 @@ def test_the_file_contains_everything_except_secrets(empty: Library, target: Pat
     assert stat.S_IMODE(target.stat().st_mode) == 0o600
 
 
-@pytest.mark.both
 def test_an_import_of_the_file_restores_the_bookmarks_exactly(empty: Library, target: Path) -> None:
     empty.fill(1203)
     empty.run("account", "export", EMAIL, target)
@@ -60,7 +58,6 @@ def test_an_import_of_the_file_restores_the_bookmarks_exactly(empty: Library, ta
     assert found == expected
 
 
-@pytest.mark.both
 def test_the_file_contains_views_and_deleted_bookmarks(empty: Library, target: Path) -> None:
     empty.fill(2)
     empty.add_other_rows(501)
@@ -80,7 +77,6 @@ def test_the_file_contains_views_and_deleted_bookmarks(empty: Library, target: P
     assert len(document["bookmarks"]) == 2
 
 
-@pytest.mark.both
 def test_the_file_contains_digests_and_their_preferences(empty: Library, target: Path) -> None:
     empty.fill(1)
     empty.add_other_rows(201)
@@ -121,7 +117,6 @@ def test_the_file_contains_devices_and_imports_but_no_token(empty: Library, targ
     assert empty.run("import", EMAIL, target).out.count("  unchanged 2\n") == 1
 
 
-@pytest.mark.both
 def test_the_file_contains_posts_that_are_known_only_by_their_id(
     empty: Library, target: Path
 ) -> None:

@@ -7,8 +7,6 @@ import pytest
 
 from tests.cli.libraries import EMAIL, WRITER, Library, Ran, sqlite_library
 
-pytestmark = pytest.mark.both
-
 NO_PROBLEMS = "No problems found.\n"
 
 
@@ -137,6 +135,7 @@ def is_reported(ran: Ran, owner: str, finding: str, *, ending: str) -> bool:
     )
 
 
+@pytest.mark.both
 def test_each_kind_of_damage_is_found_and_fixed(empty: Library) -> None:
     # One library with an account per kind: each command opens it once, not once per kind.
     owners = {statement: f"owner{number}@example.com" for number, statement in enumerate(DAMAGES)}
@@ -183,6 +182,7 @@ def test_the_next_import_restores_lost_content(library: Library) -> None:
     assert lost not in library.sql("SELECT content_hash FROM bookmark")
 
 
+@pytest.mark.both
 def test_rows_of_no_account_are_removed(library: Library) -> None:
     library.sql("INSERT INTO api_call VALUES (77, 202601, 3)")
     library.sql(
@@ -252,6 +252,7 @@ def test_only_the_first_20_findings_per_account_are_printed(library: Library) ->
     assert library.run("check").text == NO_PROBLEMS
 
 
+@pytest.mark.both
 def test_concurrent_writes_are_not_reported_as_damage(empty: Library) -> None:
     empty.fill(5)
     stop = empty.folder.with_name("stop")

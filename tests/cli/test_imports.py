@@ -59,7 +59,6 @@ def imported(library: Library, *post_ids: str, client: str = "test") -> str:
     return asyncio.run(work())
 
 
-@pytest.mark.both
 def test_imports_are_listed_with_the_latest_first(library: Library) -> None:
     first = imported(library, "1", "2")
     second = imported(library, "2", "3", client="a\tb\nc")

@@ -19,9 +19,6 @@ from tests.support import serving
 from tests.support.serving import free_port
 from tests.support.waiting import PATIENCE_S, wait_until
 
-pytestmark = pytest.mark.both
-
-
 ON_POSTGRES = pytest.mark.parametrize("empty", ["postgres"], indirect=True)
 
 NO_CLAIMS = {
@@ -59,6 +56,7 @@ def test_lists_jobs_newest_first(empty: Library) -> None:
     assert len(empty.run("jobs", "list", "--limit", 1).out.splitlines()) == 1
 
 
+@pytest.mark.both
 def test_retries_a_failed_job_and_cancels_a_queued_one(empty: Library) -> None:
     empty.add_jobs(account_of(empty), "ja")
 
@@ -142,6 +140,7 @@ def test_a_worker_waits_for_a_database_that_is_away(empty: Library, tmp_path: Pa
     assert process.returncode == 0
 
 
+@pytest.mark.both
 @ON_POSTGRES
 def test_a_node_that_does_not_share_its_files_does_not_start(empty: Library) -> None:
     elsewhere = node_with_other_folder(empty)
@@ -185,6 +184,7 @@ def test_a_worker_runs_no_job_until_it_knows_that_files_are_shared(empty: Librar
     assert empty.sql("SELECT state, tries FROM job") == [("pending", 0)]
 
 
+@pytest.mark.both
 def test_deleting_an_account_deletes_its_files(empty: Library) -> None:
     account_id = account_of(empty)
     folder = empty.folder / "files" / "exports" / str(account_id)
@@ -212,6 +212,7 @@ def test_doctor_reports_jobs_and_files(empty: Library) -> None:
     assert "! jobs: 1 errand job waiting; no process is running them" in empty.run("doctor").text
 
 
+@pytest.mark.both
 def test_doctor_says_that_due_jobs_have_no_worker(empty: Library) -> None:
     due = "CAST(unixepoch('subsec') * 1000000 AS INTEGER)"
     if not empty.settings.is_sqlite:

@@ -23,7 +23,6 @@ def test_a_new_key_is_the_only_text_on_standard_output(library: Library) -> None
     assert err == "Store this key in a safe place. It cannot be shown again.\n"
 
 
-@pytest.mark.both
 def test_only_the_hash_of_a_key_is_stored(library: Library) -> None:
     text = _create(library)
 
@@ -33,7 +32,6 @@ def test_only_the_hash_of_a_key_is_stored(library: Library) -> None:
     assert text not in str(row)
 
 
-@pytest.mark.both
 def test_the_list_shows_the_start_and_the_last_use_of_a_key(library: Library) -> None:
     text = _create(library)
     assert _listed(library)[0][3:5] == ["never", text[:19]]
@@ -99,7 +97,6 @@ def _listed(library: Library) -> list[list[str]]:
     return [line.split("\t") for line in library.run("key", "list", EMAIL).out.splitlines()]
 
 
-@pytest.mark.both
 def test_a_new_token_is_printed_once_and_only_its_hash_is_stored(library: Library) -> None:
     token = library.run("device", "create", EMAIL, "--name", "laptop").out.strip()
 
@@ -124,7 +121,6 @@ def test_devices_are_listed_and_revoked(library: Library) -> None:
     assert "That device is not an active device of this account." in again.text
 
 
-@pytest.mark.both
 def test_reingest_says_what_it_read(library: Library) -> None:
     out = library.run("reingest", EMAIL).out
 

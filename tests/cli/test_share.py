@@ -7,8 +7,6 @@ import pytest
 
 from tests.cli.libraries import EMAIL, Library, post
 
-pytestmark = pytest.mark.both
-
 INSERT = """
 INSERT INTO share (share_id, account_id, address, audience, kind, target, is_on, is_stopped,
                    ends_at, choices, revision, created_at, updated_at)
@@ -55,6 +53,7 @@ def test_a_share_is_stopped_and_allowed_again(library: Library) -> None:
     assert [row["state"] for row in after] == ["open", "open"]
 
 
+@pytest.mark.both
 def test_what_an_account_shares_moves_to_another_switched_off(
     library: Library, tmp_path: Path
 ) -> None:

@@ -10,7 +10,7 @@ from tests.support.in_turn import in_turn
 from tests.support.ingesting import Sender, data, sender
 from tests.support.service import Member, Service
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 
 def token_of(device: Sender) -> str:
@@ -53,6 +53,7 @@ async def test_a_refusal_names_the_device_token(cast: Service, header: str | Non
     assert "www-authenticate" in response.headers
 
 
+@pytest.mark.both
 async def test_a_forged_token_of_an_account_is_refused(cast: Service, alice: Member) -> None:
     await ingesting.device(cast, alice)
     forged = sender(cast, alice, new_key(alice.account_id, DEVICE_PREFIX))
@@ -62,6 +63,7 @@ async def test_a_forged_token_of_an_account_is_refused(cast: Service, alice: Mem
     assert "revoked" not in writing.sentence(response)
 
 
+@pytest.mark.both
 async def test_a_free_account_pays_no_call(cast: Service) -> None:
     laptop = await ingesting.device(cast, cast.free)
 

@@ -13,13 +13,14 @@ from tests.support.in_turn import in_turn
 from tests.support.ingesting import Sender, data, listed, post_id
 from tests.support.service import Member, Service
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 
 async def tags(member: Member, number: int) -> Any:
     return (await writing.bookmark(member, post_id(number)))["tags"]
 
 
+@pytest.mark.both
 async def test_an_added_post_gets_its_labels(laptop: Sender, alice: Member) -> None:
     tweet = {"data": {"tweetResult": {"result": shapes.tweet(post_id(2), "All of it.")}}}
 
@@ -42,6 +43,7 @@ async def test_an_added_post_gets_its_labels(laptop: Sender, alice: Member) -> N
     assert await writing.recount(alice) == []
 
 
+@pytest.mark.both
 async def test_labels_are_added_to_those_of_the_post(laptop: Sender, alice: Member) -> None:
     run_id = (await laptop.start())["run_id"]
     await laptop.send(run_id, 0, listed([1]))

@@ -10,7 +10,7 @@ from tests.support import ingesting, make, writing
 from tests.support.ingesting import Sender, data, listed, post_id
 from tests.support.service import Member, Service
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 
 async def test_a_post_that_is_missing_from_the_whole_list_is_recorded_as_removed(
@@ -77,6 +77,7 @@ def with_unreadable_entry(page: dict[str, Any], entry: dict[str, Any]) -> dict[s
     return page
 
 
+@pytest.mark.both
 @pytest.mark.parametrize(
     ("entry", "is_proven"),
     [
@@ -177,6 +178,7 @@ async def test_a_run_that_is_continued_stays_one_import(laptop: Sender, alice: M
     assert await alice.ids() == []
 
 
+@pytest.mark.both
 async def test_a_run_that_a_sweep_has_interrupted_stays_one_import(
     laptop: Sender, cast: Service, alice: Member
 ) -> None:
@@ -205,6 +207,7 @@ async def test_an_interrupted_run_that_ends_without_another_page_is_a_finished_i
     assert (one["state"], one["reason"]) == ("finished", "end")
 
 
+@pytest.mark.both
 async def test_a_run_that_is_continued_after_its_undo_gets_another_import(
     laptop: Sender, alice: Member
 ) -> None:
@@ -221,6 +224,7 @@ async def test_a_run_that_is_continued_after_its_undo_gets_another_import(
     assert data(await alice.client.get(f"/v1/imports/{first}"))["state"] == "undone"
 
 
+@pytest.mark.both
 async def test_a_run_ends_even_if_its_import_is_not_listed_any_more(
     laptop: Sender, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -232,6 +236,7 @@ async def test_a_run_ends_even_if_its_import_is_not_listed_any_more(
     assert (await laptop.finish(run_id))["state"] == "finished"
 
 
+@pytest.mark.both
 async def test_a_run_of_one_x_account_removes_no_posts_of_another(laptop: Sender) -> None:
     await laptop.read_list("full", [4, 3, 2], source_user_id="111")
     laptop.clock.now += ingesting.DAY
@@ -255,6 +260,7 @@ async def test_a_post_in_our_own_format_is_not_removed_by_a_list_of_x(laptop: Se
     assert finished["removed_candidates"] == 0
 
 
+@pytest.mark.both
 async def test_a_post_of_an_event_alone_is_not_removed(laptop: Sender, alice: Member) -> None:
     saved_at = "2026-08-30T12:00:00Z"
     event = {"type": "added", "post_id": post_id(3), "at": saved_at}

@@ -11,7 +11,7 @@ from tests.support.imports import found, take
 from tests.support.ingesting import Sender, captured, data, listed, post_id, sort_index, url
 from tests.support.service import Member
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 DELETED = "This Post is from an account that no longer exists"
 NOTHING = {
@@ -60,6 +60,7 @@ async def test_a_stored_post_that_is_not_shown_any_more_keeps_its_content(
     assert (result["received"], result["updated"], result["unchanged"]) == (1, 0, 0)
 
 
+@pytest.mark.both
 async def test_the_first_sight_of_a_gone_post_stays(laptop: Sender, alice: Member) -> None:
     await laptop.read_list("full", [1])
     await send(laptop, gone(1))
@@ -142,6 +143,7 @@ async def test_a_hidden_post_gets_its_place_and_state_when_a_file_has_it(
     assert stored["gone_reason"] == DELETED
 
 
+@pytest.mark.both
 async def test_a_hidden_post_that_is_shown_again_is_an_ordinary_post(
     laptop: Sender, alice: Member
 ) -> None:
@@ -169,6 +171,7 @@ async def test_a_gone_post_that_its_owner_deleted_stays_deleted(
     assert await alice.ids() == []
 
 
+@pytest.mark.both
 async def test_undoing_the_import_that_missed_a_post_helps(laptop: Sender, alice: Member) -> None:
     await laptop.read_list("full", [1])
     before = await bookmark(alice, 1)

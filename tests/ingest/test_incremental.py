@@ -8,7 +8,7 @@ from tests.support import ingesting
 from tests.support.ingesting import Sender, listed
 from tests.support.service import Member, Service
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 
 @pytest.mark.parametrize("kind", ["incremental", "visit"])
@@ -130,6 +130,7 @@ async def test_without_a_complete_run_of_the_user_the_whole_list_is_read(laptop:
     assert same["stop_below_sort_index"] == str(ingesting.sort_index(2))
 
 
+@pytest.mark.both
 async def test_a_post_of_which_only_the_link_is_known_is_no_reason_to_stop(laptop: Sender) -> None:
     await laptop.read_list("full", [5, 1])
     event = {"type": "added", "post_id": ingesting.post_id(3), "at": "2026-09-01T10:00:00Z"}
@@ -141,6 +142,7 @@ async def test_a_post_of_which_only_the_link_is_known_is_no_reason_to_stop(lapto
     assert (page["updated"], page["stop"]) == (1, False)
 
 
+@pytest.mark.both
 async def test_the_last_complete_run_counts_after_a_sweep(laptop: Sender, cast: Service) -> None:
     await laptop.read_list("full", [2, 1])
     laptop.clock.now += 10 * ingesting.DAY
@@ -234,6 +236,7 @@ async def test_the_first_run_over_the_api_reads_everything(laptop: Sender, alice
     assert await read_api(laptop, "incremental", [4, 3], [2, 1]) == [None, "end"]
 
 
+@pytest.mark.both
 async def test_after_an_interrupted_run_over_the_api_the_next_one_reads_what_it_left_out(
     laptop: Sender, alice: Member
 ) -> None:

@@ -13,7 +13,7 @@ from tests.support import ingesting
 from tests.support.ingesting import Sender, data, listed, post_id
 from tests.support.service import Member, Service
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 
 async def kept(sender: Sender) -> int:
@@ -54,6 +54,7 @@ async def test_readable_pages_are_not_kept(laptop: Sender) -> None:
     assert await kept(laptop) == 0
 
 
+@pytest.mark.both
 async def test_a_kept_page_is_read_by_a_newer_reader(
     laptop: Sender, alice: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -107,6 +108,7 @@ async def test_kept_pages_are_bounded_in_number_and_size(
     assert not large["is_kept"]
 
 
+@pytest.mark.both
 async def test_old_rows_are_swept(laptop: Sender, cast: Service, alice: Member) -> None:
     run_id = (await laptop.start())["run_id"]
     await laptop.send(run_id, 0, listed([1]))
@@ -143,6 +145,7 @@ async def counts(member: Member) -> dict[str, int]:
     return found
 
 
+@pytest.mark.both
 async def test_reading_kept_pages_again_is_an_import_that_can_be_undone(
     laptop: Sender, alice: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -167,6 +170,7 @@ async def test_reading_kept_pages_again_is_an_import_that_can_be_undone(
     assert await alice.ids() == []
 
 
+@pytest.mark.both
 async def test_a_kept_page_says_what_its_posts_were_when_it_was_captured(
     laptop: Sender, alice: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:

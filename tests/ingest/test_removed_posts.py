@@ -13,7 +13,7 @@ from tests.support import ingesting
 from tests.support.ingesting import Sender, data, listed, post_id
 from tests.support.service import Member, Service
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 REMOVED_AT = "2026-09-01T12:30:00.000000+00:00"
 
@@ -114,6 +114,7 @@ async def test_a_hidden_post_that_is_saved_again_is_in_the_list_again(
     assert "removed_at" not in await bookmark(alice, 2)
 
 
+@pytest.mark.both
 async def test_removed_posts_are_deleted_if_that_is_wanted(cast: Service, alice: Member) -> None:
     laptop = await with_posts(cast, alice)
     await choose(cast, alice, "trash")
@@ -157,6 +158,7 @@ async def test_nothing_is_held_after_a_confirmation_though_some_posts_came_back(
     assert "removed_at" not in await bookmark(alice, 30)
 
 
+@pytest.mark.both
 async def test_undoing_an_import_forgets_no_removal(cast: Service, alice: Member) -> None:
     laptop = await with_posts(cast, alice)
     before = await bookmark(alice, 2)

@@ -140,7 +140,6 @@ async def test_a_post_that_cannot_be_read_stays_as_it_is_and_is_reported(alice: 
     assert (await _found(alice))[: len(ids)] == [f"content of post {one}" for one in ids]
 
 
-@pytest.mark.both
 async def test_other_damage_of_a_post_without_a_time_is_reported(alice: Member) -> None:
     for post_id in ("1", "2", "3"):
         await alice.save_all([make.post(post_id=post_id, posted_at="")])

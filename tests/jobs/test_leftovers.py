@@ -79,7 +79,6 @@ async def test_an_export_of_a_deleted_account_leaves_no_file(cast: Service, tmp_
         await until_no_file_is_left(tmp_path)
 
 
-@pytest.mark.both
 async def test_an_export_cancelled_after_its_file_is_stored_leaves_no_file(
     cast: Service, tmp_path: Path
 ) -> None:

@@ -85,7 +85,6 @@ async def test_a_sweep_reads_many_accounts_at_once_and_writes_none_that_has_a_jo
     assert [len(await jobs_of(member)) for member in members] == [1, 1, 1]
 
 
-@pytest.mark.both
 async def test_due_accounts_are_read_page_by_page(cast: Service) -> None:
     members = [cast.alice, cast.bob, cast.free]
     counts, found, after = WordCounts(cast.database), [], 0

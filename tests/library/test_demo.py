@@ -127,7 +127,6 @@ async def test_what_belongs_to_the_owner_stays(alice: Member) -> None:
     assert kept == {"birds": 1, "cooking": 0, "mine": 1}
 
 
-@pytest.mark.both
 async def test_filling_twice_changes_nothing_and_the_demo_can_come_back(alice: Member) -> None:
     await fill(alice)
     filled = await dump(alice)

@@ -51,7 +51,6 @@ async def test_posts_saved_in_the_week_are_counted_and_listed(alice: Member) -> 
     ]
 
 
-@pytest.mark.both
 async def test_only_the_newest_posts_are_listed_but_all_are_counted(alice: Member) -> None:
     posts = [
         make.post(
@@ -88,7 +87,6 @@ async def test_a_day_starts_and_ends_in_the_time_zone_of_the_account(alice: Memb
     assert sorted(post_ids(digest["saved"])) == inside
 
 
-@pytest.mark.both
 async def test_unread_posts_are_scored_by_engagement_and_age(alice: Member) -> None:
     liked = await save(alice, "2026-07-01", author="a", metrics={"favorite_count": 1000})
     quiet = await save(alice, "2026-07-02", author="b")
@@ -163,7 +161,6 @@ async def test_no_post_is_in_a_digest_twice(alice: Member) -> None:
     assert len(set(listed)) == len(listed) == 10
 
 
-@pytest.mark.both
 async def test_extreme_counts_are_accepted(alice: Member) -> None:
     most = {"favorite_count": 2**63 - 1, "bookmark_count": 2**63 - 1, "retweet_count": 2**63 - 1}
     huge = await save(alice, "2026-07-01", author="a", metrics=most)
@@ -174,7 +171,6 @@ async def test_extreme_counts_are_accepted(alice: Member) -> None:
     assert post_ids(digest["unread"]) == [huge, least]
 
 
-@pytest.mark.both
 async def test_a_year_ago_lists_posts_of_the_same_days_read_or_not(alice: Member) -> None:
     inside = await save(alice, "2025-07-13", is_read=True, metrics={"favorite_count": 5})
     edge = await save(alice, "2025-07-19T23:59:00+00:00", is_archived=True)
@@ -208,7 +204,6 @@ async def test_recently_listed_posts_come_after_new_ones(alice: Member) -> None:
     assert set(second[:2]) == posts - set(first)
 
 
-@pytest.mark.both
 async def test_the_same_library_and_period_give_the_same_digest(alice: Member, bob: Member) -> None:
     posts = [
         make.post(

@@ -35,7 +35,6 @@ async def save(member: Member, *days: str) -> None:
         await member.save(bookmarked_at=f"{day}T12:00:00+00:00")
 
 
-@pytest.mark.both
 async def test_a_weekly_digest_is_created_on_monday_at_eight(alice: Member) -> None:
     await save(alice, "2026-07-14")
     await ids_after_sweep(alice, "2026-07-18T12:00:00+00:00")
@@ -152,7 +151,6 @@ async def test_a_deleted_account_gets_no_schedule(alice: Member) -> None:
     assert alice.account_id + 1 not in due
 
 
-@pytest.mark.both
 async def test_due_accounts_are_read_page_by_page(cast: service.Service) -> None:
     store = DigestStore(cast.database)
     members = sorted(member.account_id for member in (cast.alice, cast.bob, cast.free))

@@ -8,7 +8,7 @@ from bowerbird.library.labels.labels import Labels
 from tests.support import writing
 from tests.support.service import Member
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 
 async def found(member: Member, text: str, limit: int = 10) -> list[str]:
@@ -47,6 +47,7 @@ async def test_names_in_any_script_are_found_by_their_text(alice: Member, bob: M
     assert await found(bob, "") == []
 
 
+@pytest.mark.both
 async def test_pages_of_a_search_neither_repeat_nor_skip_a_label(alice: Member) -> None:
     await writing.create_labels(alice, 25)
     await alice.save(tags=["other"])
@@ -67,6 +68,7 @@ async def test_pages_of_a_search_neither_repeat_nor_skip_a_label(alice: Member) 
         await listed.found_page(await alice.account(), "mad", page.next_cursor, 1)
 
 
+@pytest.mark.both
 async def test_colours_follow_each_change_of_the_library(alice: Member, bob: Member) -> None:
     await alice.save(tags=["a", "b"])
     listed = Labels(alice.database, alice.clock).listed

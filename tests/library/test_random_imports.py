@@ -16,7 +16,7 @@ from tests.support import make, writing
 from tests.support.imports import dump, found, run, take
 from tests.support.service import NOW, Member
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 SEEDS = range(6)
 INDEX = (NOW // 1000) << 20
@@ -74,6 +74,7 @@ async def fill(member: Member, chance: random.Random) -> None:
         await member.client.delete(f"/v1/bookmarks/{post_id}")
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("seed", SEEDS)
 async def test_random_imports_are_undone_in_any_order(alice: Member, seed: int) -> None:
     chance = random.Random(seed)  # noqa: S311 - no secret

@@ -13,7 +13,7 @@ from tests.support import make
 from tests.support.imports import found, result, stored, take
 from tests.support.service import Member
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 STUB = Completeness.STUB
 GONE_AT, REMOVED_AT = "2026-07-01T00:00:00.000000+00:00", "2026-07-02T00:00:00.000000+00:00"
 STATE = {"gone_at": GONE_AT, "gone_reason": "Deleted", "removed_at": REMOVED_AT, "note": "Mine."}
@@ -53,6 +53,7 @@ async def test_null_removes_the_state_of_a_post(alice: Member) -> None:
     assert not STATE.keys() & (await stored(alice)).keys()
 
 
+@pytest.mark.both
 async def test_a_note_of_another_program_is_added_to_the_stored_note(alice: Member) -> None:
     first = msgspec.structs.replace(found(STUB), note="From Dewey.")
     second = msgspec.structs.replace(found(STUB), note="From Raindrop.")

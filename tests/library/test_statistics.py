@@ -16,7 +16,7 @@ from tests.support import make
 from tests.support.digesting import instant
 from tests.support.service import Member, Service
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 NOW = instant("2026-07-18T12:00:00+00:00")
 ALL, MONTHS, YEAR = StatisticsPeriod.ALL, StatisticsPeriod.MONTHS, StatisticsPeriod.YEAR
@@ -152,6 +152,7 @@ async def test_this_year_ends_with_the_current_month(cast: Service) -> None:
     assert found.saved == 0
 
 
+@pytest.mark.both
 async def test_authors_labels_and_sites_are_those_with_the_most_posts(cast: Service) -> None:
     alice, when = cast.alice, {"bookmarked_at": "2026-07-02T00:00:00+00:00"}
     card = {"type": "link", "url": "https://WWW.Example.org:8080/a", "title": "a"}

@@ -53,7 +53,6 @@ def sweeping_of(cast: Service, database: Any = None) -> Sweeping:
     return Sweeping(database or cast.database, cast.clock, pause_s=0)
 
 
-@pytest.mark.both
 async def test_only_expired_records_are_removed(cast: Service) -> None:
     for member, name in ((cast.alice, "alice"), (cast.bob, "bob")):
         await answer(member, f"{name}-new", 23 * HOUR)

@@ -21,7 +21,7 @@ from tests.support import make, writing
 from tests.support.imports import dump, found, run, take
 from tests.support.service import NOW, Member
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 INDEX = (NOW // 1000) << 20
 THREAD = {"tweet_conversation_id": "1"}
@@ -78,6 +78,7 @@ async def fill(member: Member) -> None:
     await writing.send(member, "DELETE", "/v1/bookmarks/4")
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("case", CHANGES)
 async def test_undoing_a_run_restores_the_library(alice: Member, case: str) -> None:
     await fill(alice)
@@ -94,6 +95,7 @@ async def test_undoing_a_run_restores_the_library(alice: Member, case: str) -> N
     assert await writing.recount(alice) == []
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("order", [(0, 1, 2), (1, 2, 0), (2, 1, 0)])
 async def test_states_of_posts_can_be_undone_in_any_order(
     alice: Member, order: tuple[int, ...]
@@ -112,6 +114,7 @@ async def test_states_of_posts_can_be_undone_in_any_order(
     assert await dump(alice) == before
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 async def test_what_the_source_says_meanwhile_stays(alice: Member, order: tuple[int, ...]) -> None:
     await fill(alice)
@@ -169,6 +172,7 @@ async def test_a_post_that_its_owner_saved_since_stays(alice: Member) -> None:
     assert await alice.ids() == ["1"]
 
 
+@pytest.mark.both
 async def test_a_label_that_its_owner_renamed_stays(alice: Member) -> None:
     run_id = await run(alice, found(tags=["run"]))
     path = f"/v1/labels/{await writing.label_id(alice, 'run')}"
@@ -180,6 +184,7 @@ async def test_a_label_that_its_owner_renamed_stays(alice: Member) -> None:
     assert await alice.ids() == []
 
 
+@pytest.mark.both
 async def test_a_large_run_is_undone_in_turns(alice: Member) -> None:
     before = await dump(alice)
     posts = [found(post_id=str(n), text=f"post {n}", tags=[f"t{n % 7}"]) for n in range(1, 451)]
@@ -204,6 +209,7 @@ async def test_a_run_that_is_undone_takes_no_more_posts(alice: Member) -> None:
     assert await alice.ids() == []
 
 
+@pytest.mark.both
 async def test_a_run_cannot_be_undone_after_30_days(alice: Member) -> None:
     old = await run(alice, found(tags=["x"]))
     alice.clock.now += 30 * writing.DAY
@@ -232,6 +238,7 @@ async def test_a_sweep_removes_logs_in_slices(alice: Member) -> None:
     assert len(await alice.crawl()) == 251
 
 
+@pytest.mark.both
 async def test_the_oldest_log_goes_when_all_are_too_large(
     alice: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -376,6 +383,7 @@ async def test_a_post_that_was_deleted_and_restored_since_keeps_its_content(alic
     assert await alice.ids() == ["2"]
 
 
+@pytest.mark.both
 async def test_two_undos_at_the_same_time_undo_a_run_once(
     alice: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:

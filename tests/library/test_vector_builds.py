@@ -45,7 +45,6 @@ async def remote() -> AsyncIterator[tuple[EmbeddingService, Models]]:
         await models.close()
 
 
-@pytest.mark.both
 async def test_a_build_embeds_only_posts_without_a_vector(alice: Member) -> None:
     await alice.save_all([make.post() for _ in range(40)])
     reported: list[tuple[int, int]] = []
@@ -66,7 +65,6 @@ async def test_a_build_embeds_only_posts_without_a_vector(alice: Member) -> None
     assert await writing.recount(alice) == []
 
 
-@pytest.mark.both
 async def test_an_interrupted_build_continues_where_it_stopped(alice: Member) -> None:
     await alice.save_all([make.post() for _ in range(40)])
 
@@ -84,7 +82,6 @@ async def test_an_interrupted_build_continues_where_it_stopped(alice: Member) ->
     assert (await _state(alice)).is_built
 
 
-@pytest.mark.both
 async def test_posts_that_change_during_a_build_are_embedded_again(alice: Member) -> None:
     posts = [make.post(text=f"note {n}") for n in range(34)]
     await alice.save_all(posts)
@@ -225,7 +222,6 @@ async def test_a_post_that_the_service_rejects_does_not_stop_the_build(
     assert models.problem is None
 
 
-@pytest.mark.both
 async def test_the_old_model_serves_until_the_new_one_is_built(
     cast: Service, remote: tuple[EmbeddingService, Models]
 ) -> None:

@@ -45,7 +45,6 @@ async def _stores(member: Member) -> list[Any]:
     return await VectorStore(member.database).stores(member.account_id)
 
 
-@pytest.mark.both
 async def test_each_paid_account_with_new_posts_gets_one_job(cast: Service, tmp_path: Path) -> None:
     await cast.alice.save()
     await cast.free.save()
@@ -183,7 +182,6 @@ async def test_large_libraries_are_built_in_turns(cast: Service) -> None:
         assert store.is_built
 
 
-@pytest.mark.both
 async def test_vectors_are_removed_30_days_after_the_paid_plan_ended(cast: Service) -> None:
     posts = [make.post() for _ in range(3)]
     await cast.alice.save_all(posts)
@@ -282,7 +280,6 @@ async def test_paying_again_during_the_removal_keeps_the_remaining_vectors(cast:
     assert len(await alice.ids(vector_search_term="note", limit="100")) == 100
 
 
-@pytest.mark.both
 async def test_a_build_whose_store_is_removed_starts_again(cast: Service) -> None:
     alice = cast.alice
     sweeps = await _lapsed(cast, [make.post(text=f"note {n}") for n in range(70)])

@@ -52,7 +52,6 @@ async def test_an_account_causes_one_write_per_day_and_not_in_a_read(cast: Servi
     assert cast.database.generation() == before
 
 
-@pytest.mark.both
 async def test_a_later_day_is_recorded_and_an_earlier_one_is_ignored(cast: Service) -> None:
     await cast.alice.get("/v1/bookmarks")
     await cast.app.uses.flush()
@@ -66,7 +65,6 @@ async def test_a_later_day_is_recorded_and_an_earlier_one_is_ignored(cast: Servi
     assert await _uses(cast.database) == {cast.alice.account_id: ("v1", TODAY + 1)}
 
 
-@pytest.mark.both
 async def test_no_use_is_recorded_for_a_deleted_account(cast: Service) -> None:
     uses = VersionUse(VersionUseStore(cast.database), cast.clock)
     uses.note_call(12345, "v1")

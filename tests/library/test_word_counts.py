@@ -36,7 +36,7 @@ from tests.support.service import Member
 from tests.support.word_counts import age, age_parts, indexed
 from tests.support.working import new_account
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 IDS = st.sampled_from("123")
 TEXTS = st.lists(
@@ -147,6 +147,7 @@ class Library:
         await turns.run(self.database, lambda transaction: work(transaction, account, post_id))
 
 
+@pytest.mark.both
 @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=STEPS)
 async def test_counts_are_those_of_the_index(
@@ -246,6 +247,7 @@ async def test_old_posts_are_found_before_they_are_counted(alice: Member, tmp_pa
     assert await counts.of(account, ["bird"]) == {"bird": 5}
 
 
+@pytest.mark.both
 async def test_counted_posts_of_the_previous_form_are_written_again_and_stay_counted(
     alice: Member, tmp_path: Path
 ) -> None:
@@ -314,6 +316,7 @@ async def break_all_contents(member: Member) -> None:
     await member.database.write(work)
 
 
+@pytest.mark.both
 async def test_a_post_that_changes_meanwhile_is_counted_once(alice: Member, tmp_path: Path) -> None:
     post = await alice.save(post_id="1", text="bird")
     await alice.save(post_id="2", text="bird")
@@ -328,6 +331,7 @@ async def test_a_post_that_changes_meanwhile_is_counted_once(alice: Member, tmp_
     assert await counts.stored(account) == await indexed(alice.database, account, tmp_path)
 
 
+@pytest.mark.both
 async def test_a_deleted_account_leaves_no_counts(alice: Member, bob: Member) -> None:
     await alice.save(text="bird")
     await alice.save(text=LONG)

@@ -216,7 +216,6 @@ async def test_an_invalid_note_is_refused(alice: Member, note: Any) -> None:
     assert (await writing.bookmark(alice, "1"))["note"] == "Kept"
 
 
-@pytest.mark.both
 async def test_the_longest_note_is_kept_and_indexed(alice: Member) -> None:
     await alice.save(post_id="1")
     longest = "鳥" * 19_990 + " quokka 🐦"
@@ -225,7 +224,6 @@ async def test_the_longest_note_is_kept_and_indexed(alice: Member) -> None:
     assert await writing.recount(alice) == []
 
 
-@pytest.mark.both
 async def test_the_note_of_an_attachment_is_not_a_note_of_the_account(alice: Member) -> None:
     await alice.save(post_id="1", article={"title": "A", "note": "of a stranger"})
     await alice.save(post_id="2", attachments=[{"type": "image", "note": "of a stranger"}])

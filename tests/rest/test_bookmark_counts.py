@@ -62,7 +62,6 @@ async def facets(member: Member, by: str, **more: Any) -> dict[str, int]:
     return {one["value"]: one["count"] for one in response.json()["data"]}
 
 
-@pytest.mark.both
 async def test_counts_by_each_property(alice: Member) -> None:
     await fill(alice)
 

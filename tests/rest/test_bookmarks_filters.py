@@ -21,7 +21,6 @@ def _attachments(*types: str) -> list[dict[str, str]]:
     return [{"type": kind, "url": "https://example.com/1"} for kind in types]
 
 
-@pytest.mark.both
 async def test_media_type_matches_the_attachments_of_a_post(alice: Member) -> None:
     image = (await alice.save(attachments=_attachments("image")))["post_id"]
     video = (await alice.save(attachments=_attachments("video", "link")))["post_id"]
@@ -48,7 +47,6 @@ async def test_media_types_have_synonyms_and_ignore_case(alice: Member) -> None:
     assert await alice.ids(media_type="animated_gif") == await alice.ids(media_type="GIF") == [gif]
 
 
-@pytest.mark.both
 async def test_author_is_a_handle_or_the_exact_name(alice: Member) -> None:
     hers = await alice.save(author="Ada_L", name="Ada Lovelace")
     await alice.save(author="eve", name="Ada L")
@@ -59,7 +57,6 @@ async def test_author_is_a_handle_or_the_exact_name(alice: Member) -> None:
         assert await alice.ids(author=text) == []
 
 
-@pytest.mark.both
 async def test_tag_matches_label_names_ignoring_case_and_spacing(alice: Member) -> None:
     tagged = await alice.save(tags=["To Read", "Other"])
     await alice.save(tags=["To"])
@@ -72,7 +69,6 @@ async def test_tag_matches_label_names_ignoring_case_and_spacing(alice: Member) 
     assert await alice.ids(tag="To Read") == []
 
 
-@pytest.mark.both
 async def test_bookmarked_bounds_apply_to_bookmarked_at(alice: Member) -> None:
     saved = await alice.save(
         bookmarked_at="2026-03-01T10:00:00Z", imported_at="2026-06-01T00:00:00"
@@ -116,7 +112,6 @@ async def test_every_notation_of_an_instant_is_equivalent(alice: Member) -> None
         assert at["post_id"] not in await alice.ids(posted_from=text)
 
 
-@pytest.mark.both
 async def test_a_date_without_a_time_means_the_whole_day(alice: Member) -> None:
     days = ("2026-01-01T23:59:59.999999Z", "2026-01-02T00:00:00Z", "2026-01-02T23:59:59.999999Z")
     before, first, last = [(await alice.save(posted_at=day))["post_id"] for day in days]
@@ -337,7 +332,6 @@ async def test_posts_are_found_and_counted_by_network(alice: Member) -> None:
     assert (facets["meta"]["total_count"], facets["meta"]["bookmarks"]) == (4, 5)
 
 
-@pytest.mark.both
 async def test_a_post_of_an_unknown_network_is_of_none_of_the_table(alice: Member) -> None:
     record = {"post_id": "1" * 30, "source": "elsewhere", "tweet_details": {"text": "caps"}}
     await saving.results(alice, posts=[record])
@@ -401,7 +395,6 @@ async def test_posts_are_found_by_their_language(alice: Member, bob: Member) -> 
     assert found == [("de", 2), ("en", 2), ("nl", 1)]
 
 
-@pytest.mark.both
 async def test_a_language_that_most_posts_have_is_read_in_the_order_of_the_list(
     alice: Member,
 ) -> None:
@@ -417,7 +410,6 @@ def _day(number: int) -> str:
     return f"2026-02-{number:02}T00:00:00+00:00"
 
 
-@pytest.mark.both
 @pytest.mark.parametrize("value", ["english", "en,,d", ","])
 async def test_a_value_that_is_no_code_is_refused(alice: Member, value: str) -> None:
     answer = await alice.get("/v1/bookmarks", language=value)

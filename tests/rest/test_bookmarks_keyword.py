@@ -25,7 +25,6 @@ async def _saved(member: Member, *texts: str) -> list[str]:
     return [record["post_id"] for record in records]
 
 
-@pytest.mark.both
 async def test_every_word_must_match(alice: Member) -> None:
     both, _, mixed = await _saved(alice, "Die Katze liegt", "Die Maus liegt", "LIEGT, katze!")
 
@@ -61,7 +60,6 @@ async def test_a_query_without_words_finds_nothing(alice: Member) -> None:
         assert await alice.ids(q=q, sort_by="relevance") == []
 
 
-@pytest.mark.both
 async def test_relevance_ranks_the_best_match_first(alice: Member) -> None:
     best, weak, _ = await _saved(
         alice, "katze katze katze", "a katze among a great many other words", "nothing"
@@ -102,7 +100,6 @@ async def test_a_changed_post_is_found_by_its_new_words_only(alice: Member) -> N
     assert await alice.ids(q="alt", sort_by="relevance") == []
 
 
-@pytest.mark.both
 async def test_ranked_lists_contain_the_best_thousand(alice: Member) -> None:
     texts = ["katze" + f" und {number} wort" * (number % 3 + 1) for number in range(1005)]
     await _saved(alice, *texts)

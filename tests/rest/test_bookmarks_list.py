@@ -223,7 +223,6 @@ async def test_each_field_sorts_by_its_value(
     assert default == (rising if field == "author" else falling)
 
 
-@pytest.mark.both
 async def test_title_is_the_article_title_or_the_first_line(alice: Member) -> None:
     titled, lined, blank = await _saved(
         alice,
@@ -356,7 +355,6 @@ async def test_a_sort_cursor_where_no_page_ends_continues_after_the_value(alice:
     assert await alice.ids(sort_by="title", sort_cursor="Katze 01", limit=3) == whole[3:]
 
 
-@pytest.mark.both
 async def test_more_equal_values_than_fit_on_a_page_are_named_in_a_hint(alice: Member) -> None:
     await alice.save_all([_post(value) for value in (0, 1, 1, 1, 1, 1, 1, 2)])
     whole = await alice.ids(sort_by="title")
@@ -397,7 +395,6 @@ async def test_the_last_page_says_so_if_its_sort_cursor_would_repeat_it(alice: M
     assert (after["data"], "hint" in after["meta"]) == ([], False)
 
 
-@pytest.mark.both
 async def test_named_posts_are_listed_whatever_their_flags_are(cast: Service) -> None:
     posts = [make.post(post_id=str(n), is_read=n % 2 == 0) for n in range(1, 131)]
     await cast.alice.save_all(posts)
@@ -419,7 +416,6 @@ async def test_named_posts_are_listed_whatever_their_flags_are(cast: Service) ->
     assert (await cast.bob.listed(ids="1"))["meta"]["not_found"] == ["1"]
 
 
-@pytest.mark.both
 async def test_ids_are_bounded_and_need_a_paid_plan(cast: Service) -> None:
     for sent in (",".join(map(str, range(101))), ",", " , "):
         answer = await cast.alice.get("/v1/bookmarks", ids=sent)
@@ -458,7 +454,6 @@ async def test_only_the_selected_fields_are_listed(alice: Member) -> None:
     assert (await alice.listed(fields=""))["data"] == (await alice.listed())["data"]
 
 
-@pytest.mark.both
 async def test_an_unknown_field_is_refused_with_the_names_of_all(alice: Member) -> None:
     for sent in ("id", "tweet_details.attachments.url", "post_id,,tweet_details.", "a" * 2_000):
         answer = await alice.get("/v1/bookmarks", fields=sent)
@@ -468,7 +463,6 @@ async def test_an_unknown_field_is_refused_with_the_names_of_all(alice: Member) 
     assert writing.refused(answer) == (400, "INVALID_REQUEST")
 
 
-@pytest.mark.both
 async def test_the_free_plan_can_select_fields(free: Member) -> None:
     await free.save(post_id="1")
 

@@ -295,7 +295,6 @@ async def _both(member: Member, text: str, **params: Any) -> list[dict[str, Any]
     return found
 
 
-@pytest.mark.both
 async def test_an_exact_hit_among_similar_texts_is_in_the_first_ten(alice: Member) -> None:
     posts = [
         make.post(
@@ -313,7 +312,6 @@ async def test_an_exact_hit_among_similar_texts_is_in_the_first_ten(alice: Membe
         assert wanted["post_id"] in first_ten, text
 
 
-@pytest.mark.both
 async def test_posts_with_a_common_word_come_before_similar_ones_without_it(alice: Member) -> None:
     texts = [
         f"A walk by the river this morning, note {n}{' with zephyr' * (n % 5 > 0)}"
@@ -448,7 +446,6 @@ async def _similar(member: Member, post_id: str, **params: object) -> list[str]:
     return [bookmark["post_id"] for bookmark in response.json()["data"]]
 
 
-@pytest.mark.both
 async def test_the_nearest_posts_come_first_without_the_post_itself(alice: Member) -> None:
     birds, crows, bank = await _filled_similar(alice)
 

@@ -17,7 +17,7 @@ from tests.support import make, writing
 from tests.support.imports import found
 from tests.support.service import Member, Service
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 DAY = 86_400 * MICROSECONDS
 
@@ -76,6 +76,7 @@ def short(event: dict[str, Any]) -> tuple[Any, ...]:
     return (event["type"], *(value for value in rest if value is not None))
 
 
+@pytest.mark.both
 async def test_changes_of_a_post_are_in_order(alice: Member) -> None:
     follower = await since_now(alice)
     post = await alice.save(post_id="1", text="first", tags=["art"])
@@ -112,6 +113,7 @@ async def test_changes_of_a_post_are_in_order(alice: Member) -> None:
     assert follower.copy == await library(alice)
 
 
+@pytest.mark.both
 async def test_changes_of_labels_and_views_are_in_order(alice: Member) -> None:
     await alice.save(post_id="1", tags=["a", "b"])
     follower = await since_now(alice)
@@ -193,6 +195,7 @@ async def test_a_change_of_many_posts_is_paged_exactly(alice: Member) -> None:
     assert len(follower.seen) == 51
 
 
+@pytest.mark.both
 async def test_concurrent_writes_are_all_seen_once(alice: Member) -> None:
     await alice.save_all([make.post(post_id=str(n)) for n in range(1, 21)])
     follower = await since_now(alice)
@@ -218,6 +221,7 @@ async def test_concurrent_writes_are_all_seen_once(alice: Member) -> None:
     assert follower.copy == await library(alice)
 
 
+@pytest.mark.both
 async def test_what_is_deleted_for_good_is_purged(cast: Service) -> None:
     alice = cast.alice
     await alice.save_all([make.post(post_id=str(n)) for n in range(1, 4)])
@@ -234,6 +238,7 @@ async def test_what_is_deleted_for_good_is_purged(cast: Service) -> None:
     assert sorted(map(short, follower.seen)) == [("post.purged", str(n)) for n in range(1, 4)]
 
 
+@pytest.mark.both
 async def test_the_undo_of_an_import_is_followed(cast: Service) -> None:
     alice, account = cast.alice, await cast.alice.account()
     runs, intake = ImportRuns(cast.database, cast.clock), Intake(cast.database, cast.clock)
@@ -294,6 +299,7 @@ async def test_only_so_many_events_are_kept(database: Database, alice: Member) -
     assert await store.kept(database, 1) is None
 
 
+@pytest.mark.both
 async def test_a_restored_library_refuses_its_cursors(database: Database, alice: Member) -> None:
     follower = await since_now(alice)
 

@@ -9,7 +9,7 @@ from tests.support import make, writing
 from tests.support.in_turn import in_turn
 from tests.support.service import Member
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 
 ADA = {"author": "ada"}
@@ -35,6 +35,7 @@ async def fill(member: Member, count: int = 6) -> None:
     )
 
 
+@pytest.mark.both
 async def test_all_that_match_are_marked_and_given_back(alice: Member) -> None:
     await fill(alice)
 
@@ -51,6 +52,7 @@ async def test_all_that_match_are_marked_and_given_back(alice: Member) -> None:
     assert len(await alice.ids()) == 6
 
 
+@pytest.mark.both
 async def test_all_that_match_are_labelled_and_unlabelled(alice: Member) -> None:
     await fill(alice)
 
@@ -63,6 +65,7 @@ async def test_all_that_match_are_labelled_and_unlabelled(alice: Member) -> None
     assert (added["change"]["action"], removed["message"]) == ("add_label", "Unlabelled 3 posts.")
 
 
+@pytest.mark.both
 @in_turn("label", ["", " ", ",", " , ", [], [""], [" ", ""]])
 async def test_a_label_without_a_name_is_refused_instead_of_changing_every_post(
     alice: Member, label: str | list[str]
@@ -76,6 +79,7 @@ async def test_a_label_without_a_name_is_refused_instead_of_changing_every_post(
     assert len(await alice.ids(**ALL)) == 6
 
 
+@pytest.mark.both
 async def test_all_that_match_are_deleted_and_restored(alice: Member) -> None:
     await fill(alice)
 

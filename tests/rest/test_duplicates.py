@@ -13,7 +13,7 @@ from tests.rest.test_changes import library, since_now
 from tests.support import make, writing
 from tests.support.service import Member, Service
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 PATH = "/v1/bookmarks/duplicates"
 TEXT = "the same long text about the nests of bowerbirds"
@@ -133,6 +133,7 @@ async def test_posts_with_the_same_pictures_are_groups(alice: Member) -> None:
     assert writing.refused(await resolve(alice, ("11", ["41"])))[0] == 400
 
 
+@pytest.mark.both
 async def test_pictures_of_stored_posts_are_looked_at_in_the_background(alice: Member) -> None:
     same = image("https://a.example/p")
     posts = [make.post(post_id=one, text="one two", attachments=same) for one in ("11", "12")]
@@ -164,6 +165,7 @@ async def test_a_large_group_shows_its_first_posts(alice: Member) -> None:
     assert [post["post_id"] for post in group["posts"]] == [str(n) for n in range(100, 110)]
 
 
+@pytest.mark.both
 async def test_one_of_each_group_stays_and_gets_the_labels_of_the_others(alice: Member) -> None:
     await fill(alice)
     before = await library(alice)

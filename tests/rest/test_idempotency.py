@@ -327,7 +327,6 @@ def _is_refused(response: httpx.Response) -> bool:
     return writing.refused(response) == (429, "IDEMPOTENCY_LIMIT")
 
 
-@pytest.mark.both
 async def test_a_keyed_write_beyond_the_daily_number_writes_nothing(alice: Member) -> None:
     await alice.save(post_id="1")
     await _use(alice, uses=limits.KEYED_ANSWERS_PER_DAY - 1)
@@ -349,7 +348,6 @@ async def test_a_keyed_write_beyond_the_daily_number_writes_nothing(alice: Membe
     assert (await _mark(alice, "1", None, is_read=False)).status_code == 200
 
 
-@pytest.mark.both
 async def test_a_keyed_write_beyond_the_daily_bytes_is_refused(alice: Member) -> None:
     await alice.save(post_id="1")
     await _use(alice, size=limits.KEYED_BYTES_PER_DAY - 1)
@@ -361,7 +359,6 @@ async def test_a_keyed_write_beyond_the_daily_bytes_is_refused(alice: Member) ->
     assert "has stored 100 MB of responses today" in response.json()["error"]
 
 
-@pytest.mark.both
 async def test_the_next_day_has_room_again(alice: Member) -> None:
     await alice.save(post_id="1")
     await _use(alice, uses=limits.KEYED_ANSWERS_PER_DAY)
@@ -373,7 +370,6 @@ async def test_the_next_day_has_room_again(alice: Member) -> None:
     assert (await _used(alice)).uses == 1
 
 
-@pytest.mark.both
 @in_turn(
     ("send", "status"),
     [
@@ -399,7 +395,6 @@ async def test_keyed_refusals_of_a_free_account_count_and_are_bounded(
     await _use(cast.free, uses=-limits.KEYED_ANSWERS_PER_DAY)
 
 
-@pytest.mark.both
 async def test_refusals_that_are_not_stored_are_not_counted(cast: Service) -> None:
     response = await writing.send(cast.free, "POST", "/v1/views", {"name": "V"}, "k")
 
@@ -407,7 +402,6 @@ async def test_refusals_that_are_not_stored_are_not_counted(cast: Service) -> No
     assert await _used(cast.free) == DayUse()
 
 
-@pytest.mark.both
 async def test_a_tool_call_with_a_key_beyond_the_limit_is_refused(alice: Member) -> None:
     await _use(alice, uses=limits.KEYED_ANSWERS_PER_DAY)
 
@@ -450,7 +444,6 @@ async def test_expired_answers_are_removed_a_few_at_a_time(cast: Service) -> Non
     assert await _removed_per_transaction(cast) == [100, 100, 50]
 
 
-@pytest.mark.both
 async def test_expired_large_answers_are_removed_one_or_two_at_a_time(cast: Service) -> None:
     for index in range(5):
         await _mark(cast.alice, "4711", f"k-{index}")

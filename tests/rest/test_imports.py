@@ -38,7 +38,6 @@ async def test_an_import_is_shown_with_its_counts(alice: Member) -> None:
     }
 
 
-@pytest.mark.both
 async def test_imports_are_listed_in_pages_with_the_latest_first(alice: Member) -> None:
     run_ids = [await run(alice, found(post_id=str(number))) for number in range(1, 6)]
 
@@ -54,7 +53,6 @@ async def test_imports_are_listed_in_pages_with_the_latest_first(alice: Member) 
     assert cursor is None
 
 
-@pytest.mark.both
 async def test_undoing_an_import(alice: Member) -> None:
     run_id = await run(alice, found(post_id="1"), found(post_id="2"))
 
@@ -92,7 +90,6 @@ async def test_an_invalid_cursor_is_refused(alice: Member) -> None:
         assert writing.refused(response) == (400, "INVALID_REQUEST")
 
 
-@pytest.mark.both
 async def test_an_interrupted_import_says_so_and_can_be_undone(alice: Member) -> None:
     runs, account = ImportRuns(alice.database, alice.clock), await alice.account()
     started = await runs.start(account, source="x", kind="full", client="test")
@@ -130,7 +127,6 @@ def _counts(data: dict[str, Any]) -> dict[str, int]:
     return {one["label_name"]: one["count"] for one in data["labels"]}
 
 
-@pytest.mark.both
 async def test_labels_that_fit_an_import_are_counted_applied_and_undone(alice: Member) -> None:
     run_id = await _imported(alice)
 

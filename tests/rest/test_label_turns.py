@@ -15,7 +15,7 @@ from tests.support import make, writing
 from tests.support.service import Member
 from tests.support.watched_writes import WatchedWrites, interrupted
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 # A fifth of the real length, so that fewer posts are enough for several turns.
 PER_TURN = 40
@@ -104,6 +104,7 @@ async def test_long_posts_are_changed_a_few_at_a_time(alice: Member) -> None:
     assert await writing.recount(alice) == []
 
 
+@pytest.mark.both
 async def test_a_job_labels_named_posts_that_are_very_long(
     alice: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -146,6 +147,7 @@ async def test_an_operation_with_very_long_posts_needs_a_request_of_its_own(
     assert await writing.recount(alice) == []
 
 
+@pytest.mark.both
 async def test_an_import_of_posts_with_many_labels_takes_short_transactions(alice: Member) -> None:
     names = [f"label {number}" for number in range(3_000)]
     records = [make.post(tags=names[n * 100 : n * 100 + 100]) for n in range(30)]
@@ -217,6 +219,7 @@ async def test_a_change_that_takes_long_is_answered_with_its_progress(
     assert await all_tags(alice) == {("new", "other")}
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("count", [3, POSTS])
 async def test_edits_of_a_label_take_short_transactions_and_can_be_undone(
     alice: Member, count: int
@@ -317,6 +320,7 @@ async def test_every_label_write_finishes_an_interrupted_rename_first(alice: Mem
     assert await writing.recount(alice) == []
 
 
+@pytest.mark.both
 async def test_an_import_finishes_an_interrupted_rename_first(alice: Member) -> None:
     last = (await half_renamed(alice))[-1]
 
@@ -326,6 +330,7 @@ async def test_an_import_finishes_an_interrupted_rename_first(alice: Member) -> 
     assert await writing.recount(alice) == []
 
 
+@pytest.mark.both
 async def test_a_deleted_post_comes_back_with_the_new_name(alice: Member) -> None:
     last = (await half_renamed(alice))[-1]
 

@@ -61,7 +61,6 @@ async def test_a_rename_can_change_only_the_case(alice: Member) -> None:
     assert await writing.recount(alice) == []
 
 
-@pytest.mark.both
 async def test_a_label_gets_a_colour_and_loses_it_again(alice: Member) -> None:
     await alice.save(post_id="1", tags=["b", "m"])
 
@@ -152,7 +151,6 @@ async def test_deleting_a_label_keeps_its_posts(alice: Member) -> None:
 
 
 # Merging
-@pytest.mark.both
 async def test_merging_moves_the_posts_to_the_other_label(alice: Member) -> None:
     await alice.save(post_id="1", tags=["a", "b"])
     await alice.save(post_id="2", tags=["a"])

@@ -336,7 +336,6 @@ async def a_thousand_changes(member: Member) -> list[dict[str, Any]]:
     ]
 
 
-@pytest.mark.both
 async def test_a_thousand_changes_take_one_transaction(alice: Member) -> None:
     operations = await a_thousand_changes(alice)
     watched = WatchedWrites(alice.database)

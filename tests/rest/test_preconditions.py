@@ -17,7 +17,7 @@ from tests.support.service import Member, Service
 from tests.support.waiting import until
 from tests.support.writing import SECOND
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 POST = "/v1/bookmarks/1"
 FAILED = (412, "PRECONDITION_FAILED")
@@ -97,6 +97,7 @@ async def test_weak_and_unknown_tags_never_match(alice: Member) -> None:
         assert writing.refused(answer) == FAILED, sent
 
 
+@pytest.mark.both
 async def test_only_one_of_two_concurrent_changes_is_made(alice: Member) -> None:
     await alice.save(post_id="1")
     tag = await etag(alice)
@@ -144,6 +145,7 @@ async def test_a_view_has_a_tag_that_its_count_does_not_change(alice: Member) ->
     assert (await change(alice, None, path, "DELETE", if_match=current)).status_code == 200
 
 
+@pytest.mark.both
 async def test_a_refused_condition_does_not_use_up_an_idempotency_key(alice: Member) -> None:
     await alice.save(post_id="1")
     old = await etag(alice)
@@ -159,6 +161,7 @@ async def test_a_refused_condition_does_not_use_up_an_idempotency_key(alice: Mem
     assert again.headers["idempotency-replayed"] == "true"
 
 
+@pytest.mark.both
 async def test_nothing_is_said_about_posts_of_others(cast: Service) -> None:
     await cast.alice.save(post_id="1")
     tag = await etag(cast.alice)
@@ -232,6 +235,7 @@ def test_every_change_of_a_resource_heeds_conditions() -> None:
             assert "412" in operations[method]["responses"], (method, path)
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("path", CHANGED)
 async def test_a_change_that_somebody_has_overtaken_is_refused(alice: Member, path: str) -> None:
     create, one, other = CHANGED[path]
@@ -265,6 +269,7 @@ async def test_a_change_that_somebody_has_overtaken_is_refused(alice: Member, pa
         assert (await change(alice, None, target, "DELETE", if_match=tag)).status_code == 200
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("database", ["postgres"], indirect=True)
 @pytest.mark.parametrize(
     ("create", "method", "rest", "body"),

@@ -294,7 +294,6 @@ async def listed(member: Member, **params: str) -> set[str]:
     return set(await member.crawl(limit="2", **params))
 
 
-@pytest.mark.both
 async def test_posts_are_found_by_what_they_are(alice: Member, bob: Member) -> None:
     await fill(alice)
     await bob.save(text=LONG)
@@ -316,7 +315,6 @@ async def test_a_change_of_a_post_changes_what_it_is(alice: Member) -> None:
     assert await alice.ids(is_duplicate="true") == []
 
 
-@pytest.mark.both
 @pytest.mark.parametrize(
     ("name", "value", "problem"),
     [

@@ -8,7 +8,7 @@ from tests.support import make, writing
 from tests.support.service import Member
 from tests.support.toolcalls import call
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 LINK = {"type": "link", "url": "https://example.com/a", "title": "Barn owls for beginners"}
 IMAGE = {"type": "image", "url": "https://example.com/a.png", "alt_text": "An owl on a post"}
 HEARD = "a barn owl was heard"
@@ -38,6 +38,7 @@ async def dry_run(member: Member, **filters: Any) -> dict[str, Any]:
     return data
 
 
+@pytest.mark.both
 async def test_a_change_by_words_looks_at_the_texts_only(alice: Member) -> None:
     await fill(alice)
 

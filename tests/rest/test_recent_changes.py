@@ -10,7 +10,7 @@ from tests.support import make, writing
 from tests.support.service import Member, Service
 from tests.support.toolcalls import call
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 PATH = "/v1/bookmarks/changes"
 
 
@@ -32,6 +32,7 @@ async def fill(member: Member) -> None:
     await member.save_all([make.post(post_id=str(n), author="ada") for n in range(1, 4)])
 
 
+@pytest.mark.both
 async def test_every_way_to_change_posts_is_listed_in_words(alice: Member) -> None:
     await fill(alice)
     await send(alice, "POST", "labels/add", {"tweet_ids": ["1", "2"], "label_name": "Birds"})
@@ -61,6 +62,7 @@ async def test_every_way_to_change_posts_is_listed_in_words(alice: Member) -> No
     assert (answer["meta"]["total_count"], answer["meta"]["next_cursor"]) == (7, None)
 
 
+@pytest.mark.both
 async def test_a_lost_id_is_found_and_the_change_undone(alice: Member) -> None:
     await fill(alice)
     await call(alice, "update_bookmarks", post_ids=["1", "2"], is_read=True)

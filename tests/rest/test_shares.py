@@ -34,7 +34,6 @@ def path_of(share: dict[str, Any], form: str = "url") -> str:
     return path
 
 
-@pytest.mark.both
 async def test_a_label_is_shared_at_a_secret_address(alice: Member) -> None:
     await alice.save(tags=["birds"])
 
@@ -69,7 +68,6 @@ async def test_a_label_is_shared_at_a_secret_address(alice: Member) -> None:
     assert (await alice.get(f"/v1/shares/{share['id']}")).json()["data"] == share
 
 
-@pytest.mark.both
 async def test_every_field_can_be_changed(alice: Member) -> None:
     await alice.save(tags=["birds"])
     share = await created(alice, label_name="birds", audience="public", name="birds-of-ann")
@@ -94,7 +92,6 @@ async def test_every_field_can_be_changed(alice: Member) -> None:
     assert (await alice.get(f"/v1/shares/{share['id']}")).json()["data"] == changed
 
 
-@pytest.mark.both
 async def test_a_name_belongs_to_one_share_of_all_accounts(alice: Member, bob: Member) -> None:
     await alice.save(tags=["birds"])
     await bob.save(tags=["birds"])
@@ -279,7 +276,6 @@ async def test_a_private_feed_stays_private(cast: Service) -> None:
     assert refused.json()["error"].startswith("audience: a private feed stays one")
 
 
-@pytest.mark.both
 async def test_a_deleted_account_shares_nothing(cast: Service) -> None:
     await cast.bob.save(tags=["birds"])
     share = await created(cast.bob, label_name="birds")

@@ -59,7 +59,6 @@ async def test_a_saved_link_has_the_time_in_its_id_or_that_of_saving(alice: Memb
     assert [await _time(alice, post_id) for post_id in ids] == list(LINKS.values())
 
 
-@pytest.mark.both
 async def test_order_and_filters_agree_with_the_time_that_is_shown(alice: Member) -> None:
     ids = await _saved(alice, links=list(LINKS))
     shown = dict(zip(ids, LINKS.values(), strict=True))
@@ -137,7 +136,6 @@ async def test_a_time_of_saving_follows_the_date_of_the_bookmark(alice: Member) 
     assert await alice.ids(posted_to="2026-04-01T00:00:00Z") == ["20"]
 
 
-@pytest.mark.both
 async def test_the_empty_time_of_a_quoted_post_stays(alice: Member) -> None:
     quoted = {"post_id": "21", "posted_at": "", "text": '"posted_at":""'}
     for n, posted_at in enumerate(("2026-01-01T00:00:00Z", "")):
@@ -205,7 +203,6 @@ async def test_it_is_the_time_of_the_last_event_of_a_post(alice: Member) -> None
     assert len(set(last.values())) > 4
 
 
-@pytest.mark.both
 async def test_lists_counts_and_exports_have_what_changed_since(alice: Member, bob: Member) -> None:
     await alice.save_all([make.post(post_id=str(n)) for n in range(1, 6)])
     await bob.save(post_id="9")
@@ -227,7 +224,6 @@ async def test_lists_counts_and_exports_have_what_changed_since(alice: Member, b
     assert count.json()["data"]["count"] == 2
 
 
-@pytest.mark.both
 async def test_a_post_that_is_sent_says_nothing_about_its_update(alice: Member) -> None:
     await alice.save(post_id="1", updated_at="2001-01-01T00:00:00+00:00")
 
@@ -255,7 +251,6 @@ async def give_up(member: Member) -> None:
     await member.database.write(work)
 
 
-@pytest.mark.both
 async def test_a_link_is_fetched_and_then_whole_or_gone(database: Database) -> None:
     alice = (await service.build(database, fetch_posts="on")).alice
     await saving.save(alice, links=[saving.X])

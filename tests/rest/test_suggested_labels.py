@@ -48,7 +48,6 @@ async def test_labels_of_posts_that_are_near_in_meaning_are_suggested(alice: Mem
     assert await _suggested(alice, far["post_id"]) == []
 
 
-@pytest.mark.both
 async def test_labels_of_the_same_author_are_suggested_without_vectors(alice: Member) -> None:
     for n in range(4):
         await alice.save(text=f"note {n}", author="ines", tags=["databases"])
@@ -140,7 +139,6 @@ async def _of_ines(member: Member, extra: int = 1) -> tuple[list[str], str]:
     return new, await writing.label_id(member, "databases")
 
 
-@pytest.mark.both
 async def test_a_refused_label_is_not_suggested_for_that_post_again(alice: Member) -> None:
     (refusing, other), label_id = await _of_ines(alice, 2)
     assert _names(await _suggested(alice, refusing)) == ["databases"]
@@ -160,7 +158,6 @@ async def test_a_refused_label_is_not_suggested_for_that_post_again(alice: Membe
     assert await writing.tags(alice, refusing) == ["databases"]
 
 
-@pytest.mark.both
 async def test_a_label_that_is_removed_from_a_post_is_refused_for_it(alice: Member) -> None:
     (post_id, other), _ = await _of_ines(alice, 2)
     await writing.add(alice, "databases", post_id)

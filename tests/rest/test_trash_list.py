@@ -9,7 +9,7 @@ from tests.support.in_turn import in_turn
 from tests.support.service import Member, Service
 from tests.support.toolcalls import call, refusal
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 PATH = "/v1/bookmarks/trash"
 DAY = 86_400 * 1_000_000
 
@@ -52,6 +52,7 @@ FILTERS: list[tuple[dict[str, str], set[str]]] = [
 ]
 
 
+@pytest.mark.both
 async def test_the_trash_is_listed_searched_and_restored_by_the_same_filters(
     alice: Member,
 ) -> None:
@@ -82,6 +83,7 @@ async def test_pages_of_the_trash_follow_each_other(alice: Member) -> None:
         assert seen == ["4", "3", "2", "1"]
 
 
+@pytest.mark.both
 async def test_an_agent_restores_what_it_finds(alice: Member) -> None:
     await fill(alice)
 

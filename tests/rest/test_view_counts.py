@@ -30,7 +30,7 @@ from tests.support.postgres import ThrowawayPostgres
 from tests.support.service import Member
 from tests.support.waiting import PATIENCE_S, until
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture(autouse=True)
@@ -295,6 +295,7 @@ def slow_queue(database: Database) -> FairQueue:
     return database._slow_reads  # noqa: SLF001 - as above
 
 
+@pytest.mark.both
 async def test_a_count_that_waits_for_other_accounts_is_not_given_up(database: Database) -> None:
     cast = await service.build(database)
     await save_and_view(cast.alice, "x")

@@ -283,7 +283,6 @@ async def test_an_invalid_body_is_reported_before_an_unknown_view(alice: Member)
         assert writing.refused(response) == (400, "INVALID_REQUEST")
 
 
-@pytest.mark.both
 async def test_the_slug_is_made_from_the_name(alice: Member) -> None:
     slugs = {
         "My View": "my-view",
@@ -350,7 +349,6 @@ async def test_a_view_can_be_moved(alice: Member) -> None:
     assert await _slugs(alice) == list("dab")
 
 
-@pytest.mark.both
 async def test_a_view_is_pinned_unless_it_says_otherwise(alice: Member) -> None:
     pinned = (await _create(alice, name="a")).json()["data"]
     other = (await _create(alice, name="b", is_pinned=False)).json()["data"]

@@ -66,7 +66,6 @@ async def test_archive_everything_older_than_two_years(alice: Member) -> None:
     assert len(await alice.ids(is_unread_only="false")) == 10
 
 
-@pytest.mark.both
 async def test_a_large_change_goes_on_as_a_job_with_progress(cast: Service) -> None:
     alice = cast.alice
     await alice.save_all([make.post(post_id=str(n)) for n in range(1, 451)])

@@ -11,7 +11,7 @@ from tests.support import make, writing
 from tests.support.bulk import change, changes, finish, step, undo
 from tests.support.service import Member
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 # `fill` gives Birds to these, in the order in which a deletion reaches them.
 BIRDS = [one for index, one in enumerate(IDS) if index % 3 != 1]
@@ -38,6 +38,7 @@ async def with_birds(member: Member) -> list[str]:
     return sorted([one for one in found if found[one][2] & {"birds", "Birds"}], key=int)
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("into", [None, "Blue"])
 @pytest.mark.parametrize("added", [OTHERS[-1:], [BIRDS[0], BIRDS[-1], OTHERS[2]]])
 async def test_a_label_that_is_added_meanwhile_stays_on_these_posts_only(
@@ -56,6 +57,7 @@ async def test_a_label_that_is_added_meanwhile_stays_on_these_posts_only(
     assert await writing.recount(alice) == []
 
 
+@pytest.mark.both
 async def test_a_label_that_is_added_and_removed_meanwhile_is_deleted(alice: Member) -> None:
     row = await started(alice)
 
@@ -66,6 +68,7 @@ async def test_a_label_that_is_added_and_removed_meanwhile_is_deleted(alice: Mem
     assert "Birds" not in await writing.labels(alice)
 
 
+@pytest.mark.both
 async def test_a_post_that_is_saved_with_the_label_meanwhile_keeps_it(alice: Member) -> None:
     row = await started(alice)
     await alice.save_all([make.post(post_id="900", tags=["birds"])])
@@ -78,6 +81,7 @@ async def test_a_post_that_is_saved_with_the_label_meanwhile_keeps_it(alice: Mem
     assert await writing.labels(alice) == {"Birds": 1, "Blue": 4}
 
 
+@pytest.mark.both
 async def test_a_label_that_is_created_meanwhile_is_there_without_posts(alice: Member) -> None:
     row = await started(alice)
 
@@ -88,6 +92,7 @@ async def test_a_label_that_is_created_meanwhile_is_there_without_posts(alice: M
     assert (await writing.labels(alice))["Birds"] == 0
 
 
+@pytest.mark.both
 async def test_a_change_that_adds_the_label_is_made_after_its_deletion(alice: Member) -> None:
     row = await started(alice)
     adding = await change(alice, "add_label", [BIRDS[0], *OTHERS], "birds")

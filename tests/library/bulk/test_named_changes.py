@@ -14,7 +14,7 @@ from tests.support.bulk import change, changes, finish
 from tests.support.imports import dump
 from tests.support.service import Member
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 Request = Callable[[Member], Awaitable[httpx.Response]]
 
@@ -101,6 +101,7 @@ async def test_a_request_that_changes_nothing_is_no_change(alice: Member, name: 
     assert "change" not in again.json()["meta"]
 
 
+@pytest.mark.both
 async def test_posts_in_the_trash_get_back_what_a_batch_took(alice: Member) -> None:
     await fill(alice)
     before = await state(alice)
@@ -122,6 +123,7 @@ async def rows(member: Member, table: str) -> int:
     return int((await member.database.rows(sql, {"id": member.account_id}))[0][0])
 
 
+@pytest.mark.both
 async def test_the_oldest_changes_are_forgotten_beyond_the_bound(
     alice: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -138,6 +140,7 @@ async def test_the_oldest_changes_are_forgotten_beyond_the_bound(
     assert (await undo(alice, made[-1]["change_id"]))["restored"] == 1
 
 
+@pytest.mark.both
 async def test_an_earlier_change_leaves_what_a_forgotten_one_has_set(
     alice: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:

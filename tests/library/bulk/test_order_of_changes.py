@@ -12,7 +12,7 @@ from tests.support import writing
 from tests.support.bulk import change, changes, finish, step, undo
 from tests.support.service import Member
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture(autouse=True)
@@ -39,6 +39,7 @@ async def some_turns(member: Member, open_: list[BulkRow], chance: random.Random
             return
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("seed", range(4))
 async def test_overlapping_changes_are_made_and_undone_in_order(alice: Member, seed: int) -> None:
     chance = random.Random(seed)  # noqa: S311 - repeatable

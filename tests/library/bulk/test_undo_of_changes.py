@@ -14,7 +14,7 @@ from tests.support.bulk import change, change_all, changes, finish, undo
 from tests.support.imports import dump
 from tests.support.service import Member
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 IDS = [str(number) for number in range(1, 13)]
 # Library rows change their numbers when posts go through the trash.
@@ -48,6 +48,7 @@ async def state(member: Member) -> dict[str, tuple[bool, bool, frozenset[str]]]:
     }
 
 
+@pytest.mark.both
 @pytest.mark.parametrize(
     ("action", "label"),
     [
@@ -139,6 +140,7 @@ async def _favourite(member: Member) -> str:
     return (await accounts.reading(member.database, member.account_id)).favourite
 
 
+@pytest.mark.both
 async def test_the_favourite_label_follows_renames_and_merges_and_their_undo(alice: Member) -> None:
     await alice.save_all([make.post(tags=["Favourite"]), make.post(tags=["Best"])])
     first, best = [await writing.label_id(alice, name) for name in ("Favourite", "Best")]
@@ -276,6 +278,7 @@ async def someone_changes(member: Member, model: Model, chance: random.Random) -
     model.set(None, one, kind, value=value)
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("seed", range(2))
 async def test_changes_of_others_and_undos_in_any_order_fit_a_model(
     alice: Member, seed: int, monkeypatch: pytest.MonkeyPatch

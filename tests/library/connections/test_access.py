@@ -24,7 +24,7 @@ from tests.support.networks import ALICE_TOKEN, Networks, Reply, status
 from tests.support.service import Service
 from tests.support.sources import Desk
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 SECRETS = (ALICE_TOKEN, "access-1", "refresh-1", "x-access", "x-refresh", "sec/ret")
 
 
@@ -98,6 +98,7 @@ async def test_without_the_key_the_person_is_asked_to_connect_again(
     assert await later.texts() == ["Status number 1"]
 
 
+@pytest.mark.both
 async def test_disconnecting_deletes_tokens_and_no_posts(desk: Desk, networks: Networks) -> None:
     networks.statuses = [status(number) for number in range(50, 0, -1)]
     connection = await desk.mastodon()
@@ -132,6 +133,7 @@ async def test_a_paused_source_is_not_read_until_resumed(desk: Desk, networks: N
     assert len(networks.lists()) == 2
 
 
+@pytest.mark.both
 async def test_no_token_is_in_the_export_of_an_account(desk: Desk, tmp_path: Path) -> None:
     for connect in (desk.mastodon, desk.bluesky):
         await connect()
@@ -175,6 +177,7 @@ async def test_bounds_are_checked(desk: Desk) -> None:
     assert (await desk.one(connection)).interval_s == 21_600
 
 
+@pytest.mark.both
 async def test_devices_are_listed_with_their_last_run(cast: Service) -> None:
     connections = Connections(cast.database, cast.clock)
     laptop = await ingesting.device(cast, cast.alice)
@@ -203,6 +206,7 @@ async def test_devices_are_listed_with_their_last_run(cast: Service) -> None:
     assert (run.run_id, run.state) == (listing, "interrupted")
 
 
+@pytest.mark.both
 async def test_no_token_is_in_the_log(
     desk: Desk, networks: Networks, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -72,7 +72,6 @@ async def test_a_first_run_goes_on_after_a_pause_of_weeks(desk: Desk, networks: 
     assert len(await desk.texts()) == 270
 
 
-@pytest.mark.both
 async def test_the_pages_of_a_run_that_ended_are_removed(desk: Desk, networks: Networks) -> None:
     await slow(desk, networks, 90)
     await desk.run()

@@ -28,11 +28,12 @@ from tests.support.links import (
 from tests.support.networks import record
 from tests.support.service import Member
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 ELSEWHERE = "https://example.org/x"
 
 
+@pytest.mark.both
 async def test_a_link_to_x_gets_its_text_and_author(reader: Reader) -> None:
     link = reader.x_post(1, text='Look: <a href="https://t.co/a1">https://t.co/a1</a><br>#nest')
     [post_id] = await reader.save(link, labels=["birds"])
@@ -250,6 +251,7 @@ async def test_a_host_gets_one_request_per_second(reader: Reader, bob: Member) -
     assert reader.slept + other.slept == pytest.approx(6)
 
 
+@pytest.mark.both
 async def test_a_deleted_post_stays_deleted_and_an_undone_import_stays_undone(
     reader: Reader,
 ) -> None:
@@ -336,6 +338,7 @@ async def test_links_from_before_are_asked_for_again_on_request(reader: Reader) 
     assert [row[0] for row in stored] == [Completeness.PREVIEW]
 
 
+@pytest.mark.both
 async def test_a_request_to_ask_again_leaves_most_of_it_to_a_job(
     reader: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -385,6 +388,7 @@ async def test_a_host_that_is_silent_during_a_preview_is_left_alone(
     assert len(reader.hosts.requests) == 1
 
 
+@pytest.mark.both
 async def test_an_account_can_ask_for_a_few_previews_at_once(reader: Reader) -> None:
     link, account = parse(reader.x_post(1)), await reader.member.account()
     assert link is not None
@@ -398,6 +402,7 @@ async def test_an_account_can_ask_for_a_few_previews_at_once(reader: Reader) -> 
         await ask()
 
 
+@pytest.mark.both
 async def test_a_post_that_gets_another_address_is_not_due_for_ever(reader: Reader) -> None:
     reader.put(f"https://{SERVER}/api/v1/statuses/2", {}, "503 Service Unavailable")
     [post_id] = await reader.save(f"https://{SERVER}/ap/users/1/statuses/2")

@@ -21,7 +21,7 @@ from tests.support.image_hosts import INSTANCE, ImageHosts, X
 from tests.support.keeping import Shelf, image, video
 from tests.support.service import Member
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 DAY = 86_400 * MICROSECONDS
 
 
@@ -127,6 +127,7 @@ async def test_an_image_goes_with_the_last_post_that_has_it(shelf: Shelf) -> Non
     assert (state.total, state.bytes) == (0, 0)
 
 
+@pytest.mark.both
 async def test_the_trash_keeps_images_until_it_is_emptied(shelf: Shelf) -> None:
     url = shelf.picture("a")
     post = await shelf.member.save(attachments=[image(url)])
@@ -145,6 +146,7 @@ async def test_the_trash_keeps_images_until_it_is_emptied(shelf: Shelf) -> None:
     assert not await shelf.is_due()
 
 
+@pytest.mark.both
 async def test_a_post_that_changes_has_its_new_images(shelf: Shelf) -> None:
     before, after = shelf.picture("before"), shelf.picture("after")
     post = await shelf.member.save(attachments=[image(before)])
@@ -159,6 +161,7 @@ async def test_a_post_that_changes_has_its_new_images(shelf: Shelf) -> None:
     assert len(shelf.stored()) == 1
 
 
+@pytest.mark.both
 async def test_a_full_quota_stops_the_downloads_and_says_so(
     alice: Member, hosts: ImageHosts, tmp_path: Path
 ) -> None:
@@ -206,6 +209,7 @@ async def test_switching_off_keeps_what_is_kept(shelf: Shelf) -> None:
     assert await shelf.content(later) is not None
 
 
+@pytest.mark.both
 async def test_clearing_deletes_everything_and_can_be_started_over(shelf: Shelf) -> None:
     for number in range(120):
         await shelf.member.save(attachments=[image(shelf.picture(f"p{number}", 7 + number))])
@@ -224,6 +228,7 @@ async def test_clearing_deletes_everything_and_can_be_started_over(shelf: Shelf)
     assert (await shelf.state()).kept == 120
 
 
+@pytest.mark.both
 async def test_a_deleted_account_leaves_no_image(shelf: Shelf) -> None:
     await shelf.member.save(attachments=[image(shelf.picture("a"))])
     await shelf.run()
@@ -293,6 +298,7 @@ async def test_a_failure_is_tried_again_later_and_not_for_ever(shelf: Shelf) -> 
     assert not await shelf.is_due()
 
 
+@pytest.mark.both
 async def test_an_import_of_the_same_post_gives_an_image_another_chance(shelf: Shelf) -> None:
     gone = shelf.hosts.put(f"https://{X}/a.png", b"", "404 Not Found")
     elsewhere = "https://evil.example/a.png"
@@ -355,6 +361,7 @@ async def test_a_gone_image_and_a_wrong_one_are_not_tried_again(shelf: Shelf) ->
     assert shelf.stored() == []
 
 
+@pytest.mark.both
 async def test_files_that_nothing_names_are_deleted_after_a_day(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -408,6 +415,7 @@ async def test_a_store_that_cannot_be_reached_stops_the_turn(shelf: Shelf, tmp_p
     assert isinstance(fresh.files, Files)
 
 
+@pytest.mark.both
 async def test_images_of_no_account_are_found(shelf: Shelf) -> None:
     await shelf.member.save(attachments=[image(shelf.picture("a"))])
     await shelf.run()

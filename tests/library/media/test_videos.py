@@ -12,13 +12,14 @@ from tests.support.keeping import Shelf, image, video
 from tests.support.pictures import MP4
 from tests.support.service import Member
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 
 def shelf_of(member: Member, hosts: ImageHosts, folder: Path) -> Shelf:
     return Shelf(member, hosts, folder, {"keep_video": "on", "video_quota_mb": 1})
 
 
+@pytest.mark.both
 async def test_a_video_is_kept_with_its_still_and_goes_with_its_post(
     alice: Member, hosts: ImageHosts, tmp_path: Path
 ) -> None:
@@ -57,6 +58,7 @@ async def test_without_the_setting_no_video_is_fetched(shelf: Shelf) -> None:
     assert (await shelf.state()).left_out == {"type": 1}
 
 
+@pytest.mark.both
 async def test_a_video_without_room_waits_and_images_go_on(
     alice: Member, hosts: ImageHosts, tmp_path: Path
 ) -> None:

@@ -11,7 +11,7 @@ from tests.support.ruling import listed, rule, run, tags
 from tests.support.service import Member
 from tests.support.texts_of_labels import BIRDS, MONEY, OTHERS
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 FILED: dict[str, Any] = {"do": "add_label", "label_name": "filed"}
 
 
@@ -26,6 +26,7 @@ async def fill(member: Member) -> None:
     await member.embed()
 
 
+@pytest.mark.both
 async def test_posts_that_arrive_near_a_label_wait_for_their_vectors(alice: Member) -> None:
     await fill(alice)
     await rule(alice, FILED, near_label="Birds")
@@ -70,6 +71,7 @@ async def test_vectors_that_do_not_come_are_not_waited_for_for_ever(alice: Membe
     assert (await tags(alice))["1"] == ["filed"]
 
 
+@pytest.mark.both
 async def test_a_rule_for_what_is_near_is_applied_to_the_library(alice: Member) -> None:
     await fill(alice)
     await alice.save(post_id="1", text="An owl and its young in the nest of a magpie.", author="d")

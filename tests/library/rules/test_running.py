@@ -11,7 +11,7 @@ from tests.support import make, ruling, writing
 from tests.support.ruling import ADD, listed, rule, run, tags
 from tests.support.service import Member
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 READ: dict[str, Any] = {"do": "mark_read"}
 
 
@@ -42,6 +42,7 @@ async def test_a_post_that_arrives_and_matches_gets_the_label(alice: Member) -> 
     assert stored["last_fired_at"]
 
 
+@pytest.mark.both
 async def test_each_action_can_be_undone_and_names_its_rule(alice: Member) -> None:
     await rule(alice, ADD, READ, {"do": "archive"}, name="Set aside")
     await alice.save(post_id="1")
@@ -130,6 +131,7 @@ async def test_stop_leaves_a_post_to_no_further_rule(alice: Member) -> None:
     assert await tags(alice) == {"1": [], "2": ["Birds"]}
 
 
+@pytest.mark.both
 async def test_a_rule_moves_posts_to_the_trash_and_the_undo_brings_them_back(
     alice: Member,
 ) -> None:
@@ -155,6 +157,7 @@ async def test_a_star_adds_the_favourite_label(alice: Member) -> None:
     assert await tags(alice) == {"1": ["favourite"]}
 
 
+@pytest.mark.both
 async def test_a_post_that_is_saved_again_is_another_trigger(alice: Member) -> None:
     await rule(alice, when="saved_again")
     first = await alice.save(post_id="1", sort_index=5)
@@ -168,6 +171,7 @@ async def test_a_post_that_is_saved_again_is_another_trigger(alice: Member) -> N
     assert await tags(alice) == {"1": ["Birds"], "2": []}
 
 
+@pytest.mark.both
 async def test_rules_of_every_night_look_at_the_whole_library(alice: Member) -> None:
     await alice.save_all([make.post(post_id=str(n), text="a bower") for n in range(1, 251)])
     await rule(alice, when="nightly", query={"q": "bower", "is_unread_only": True})
@@ -195,6 +199,7 @@ async def test_an_import_of_many_posts_is_seen_whole(alice: Member) -> None:
     assert stored["fired"] == 1_300
 
 
+@pytest.mark.both
 async def test_a_rule_that_fails_again_and_again_is_switched_off(
     alice: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -239,6 +244,7 @@ async def test_only_the_latest_of_the_log_are_kept(
     assert [row[0] for row in rows] == [3, 4, 5]
 
 
+@pytest.mark.both
 async def test_rules_of_others_see_nothing(alice: Member, bob: Member) -> None:
     await rule(alice)
     await bob.save(post_id="1")

@@ -13,7 +13,7 @@ from tests.support import digesting, node, ruling, waiting, writing
 from tests.support.hooks import Post
 from tests.support.service import Service
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 
 async def has_received(post: Post, *paths: str) -> bool:
@@ -53,6 +53,7 @@ async def test_posts_that_were_there_before_are_never_sent(post: Post) -> None:
     assert await post.delivering.due_accounts(0) == []
 
 
+@pytest.mark.both
 async def test_messages_are_sent_in_order_and_once(post: Post) -> None:
     await post.add()
     ids = [(await post.member.save())["post_id"] for _ in range(5)]
@@ -223,6 +224,7 @@ async def test_a_label_that_begins_with_a_sign_can_be_asked_for(post: Post) -> N
     assert sent.count(written) == 1
 
 
+@pytest.mark.both
 async def test_a_webhook_with_a_filter_is_told_when_a_post_leaves_it(post: Post) -> None:
     await post.add("/label", tag="birds", events=["post.deleted", "post.unlabelled"])
     await post.add("/unread", q="bower* is:unread -label:old")
@@ -406,6 +408,7 @@ async def test_only_the_last_hundred_messages_are_kept(post: Post) -> None:
     assert len(await post.messages(webhook)) == 100
 
 
+@pytest.mark.both
 async def test_a_rule_can_send_posts_to_one_webhook(post: Post) -> None:
     chosen = await post.add("/chosen", events=["post.deleted"])
     await post.add("/other")
@@ -418,6 +421,7 @@ async def test_a_rule_can_send_posts_to_one_webhook(post: Post) -> None:
     assert post.receiver.types("/other") == ["post.created"]
 
 
+@pytest.mark.both
 async def test_a_new_digest_is_sent_as_json_to_webhooks_that_want_it(post: Post) -> None:
     member = post.member
     await digesting.prefer(member, "2026-07-14T08:00:00+00:00", highlight=True)

@@ -8,7 +8,7 @@ from tests.support import smtp
 from tests.support.hooks import Post, Receiver
 from tests.support.service import Service
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 
 def mailing(served: Service, receiver: Receiver, folder: Path, url: str) -> Post:
@@ -16,6 +16,7 @@ def mailing(served: Service, receiver: Receiver, folder: Path, url: str) -> Post
     return Post(served.alice, receiver, folder, more)
 
 
+@pytest.mark.both
 async def test_an_email_says_that_a_webhook_was_turned_off_and_why(
     served: Service, receiver: Receiver, tmp_path: Path
 ) -> None:
@@ -57,6 +58,7 @@ async def test_an_email_that_the_server_does_not_take_now_is_sent_later(
     assert len(mail.letters) == 1
 
 
+@pytest.mark.both
 async def test_a_secret_that_cannot_be_read_turns_the_webhook_off(
     served: Service, receiver: Receiver, tmp_path: Path
 ) -> None:

@@ -18,7 +18,7 @@ from tests.support.service import Member
 from tests.support.visiting import Visitor
 from tests.web.house import House, key_in, text_of
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 EMAIL = "leaving@example.com"
 MINUTE = 60 * MICROSECONDS
@@ -61,6 +61,7 @@ async def test_the_page_says_what_is_lost(leaving: Visitor) -> None:
     assert f"Type “{EMAIL}”" in page
 
 
+@pytest.mark.both
 async def test_it_takes_effect_at_once(house: House, leaving: Visitor) -> None:
     account_id = await house.account_id(EMAIL)
     key = key_in(await leaving.send("/keys", "/keys", name="x"))
@@ -147,6 +148,7 @@ async def test_the_owner_stays_while_others_have_accounts(house: House) -> None:
     assert (await delete(owner, "owner@example.com")).status_code == 303
 
 
+@pytest.mark.both
 async def test_the_last_account_can_be_deleted_and_a_new_owner_can_come(
     house: House, tmp_path: Path
 ) -> None:

@@ -21,7 +21,7 @@ from tests.web.house import House, build, text_of
 from tests.web.sign_in import ceremonies, providing
 from tests.web.sign_in.ceremonies import ANY_PAGE
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 MINUTE = 60 * MICROSECONDS
 
 
@@ -87,6 +87,7 @@ async def test_an_account_has_few_open_codes(house: House) -> None:
     await code_of(person)
 
 
+@pytest.mark.both
 async def test_a_stranger_signs_in_and_comes_back(house: House) -> None:
     await house.owner()
     stranger = house.somebody()
@@ -105,6 +106,7 @@ async def test_a_stranger_signs_in_and_comes_back(house: House) -> None:
     assert entered.headers["location"] == "/welcome?said=signed-in"
 
 
+@pytest.mark.both
 @pytest.mark.parametrize("mode", ["open", "invite"])
 async def test_an_account_is_created_on_the_way(
     database: Database, tmp_path_factory: pytest.TempPathFactory, mode: str
@@ -124,6 +126,7 @@ async def test_an_account_is_created_on_the_way(
     assert answer.json()["data"]["email"] == ""
 
 
+@pytest.mark.both
 async def test_an_account_of_a_provider_is_created_on_the_way(
     database: Database, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -182,6 +185,7 @@ async def test_an_expired_link_says_so(house: House) -> None:
     assert "Create another link" in page
 
 
+@pytest.mark.both
 async def test_a_browser_that_was_disconnected_is_not_shown_as_connected(house: House) -> None:
     person = await house.owner()
     code, path = await new_link(person)

@@ -11,7 +11,7 @@ from tests.support.digesting import MONDAY, instant
 from tests.web.digests.test_digest_pages import made
 from tests.web.house import House, Reader
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 SAVED = "2026-07-15T12:00:00+00:00"
 BEFORE = "2020-02-03T12:00:00+00:00"
@@ -78,6 +78,7 @@ async def assert_agree(reader: Reader, path: str, least: int) -> None:
         assert total(await reader.page(url)) == number, (path, url)
 
 
+@pytest.mark.both
 async def test_the_numbers_of_the_sidebar_and_the_labels_agree_with_their_lists(
     ann: Reader,
 ) -> None:
@@ -104,6 +105,7 @@ async def test_the_numbers_of_the_sidebar_and_the_labels_agree_with_their_lists(
         await assert_agree(ann, f"{path}?is_unread_only=false&author=tom&tag=birds&q=egg", 1)
 
 
+@pytest.mark.both
 async def test_the_numbers_of_the_statistics_agree_with_their_lists(ann: Reader) -> None:
     await fill(ann)
 
@@ -120,6 +122,7 @@ async def test_the_numbers_of_the_statistics_have_no_links_on_the_free_plan(free
     assert not list(numbers(page.partition("<main")[2]))
 
 
+@pytest.mark.both
 async def test_the_numbers_of_a_digest_agree_with_their_lists(ann: Reader) -> None:
     await fill(ann)
     await made(ann, MONDAY)
@@ -129,6 +132,7 @@ async def test_the_numbers_of_a_digest_agree_with_their_lists(ann: Reader) -> No
     await assert_agree(ann, unescape(url), 3)
 
 
+@pytest.mark.both
 async def test_the_numbers_of_suggestions_agree_with_their_lists(ann: Reader) -> None:
     await fill(ann)
 

@@ -9,7 +9,7 @@ from tests.support.saving import stored
 from tests.support.visiting import form_token
 from tests.web.house import Reader
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 AS_SCRIPT = {"Accept": "application/json"}
 
 
@@ -51,6 +51,7 @@ async def test_suggestions_are_few(ann: Reader) -> None:
     assert authors == [f"ada{number}" for number in range(6)]
 
 
+@pytest.mark.both
 async def test_nobody_gets_suggestions_from_the_library_of_others(ann: Reader, bob: Reader) -> None:
     await ann.member.save(author="ada", tags=["Adapted"])
     await bob.member.save(author="bob", name="Bob")
@@ -66,6 +67,7 @@ async def test_a_free_account_gets_only_what_it_can_use(free: Reader) -> None:
     assert await suggest(free, "ad") == ([], ["ada"])
 
 
+@pytest.mark.both
 async def test_the_palette_gets_views_and_labels(ann: Reader) -> None:
     await ann.member.save(tags=["Birds & bees"])
     view = {"base_query": {"media_type": "article"}}
@@ -87,6 +89,7 @@ async def test_the_palette_gets_views_and_labels(ann: Reader) -> None:
     assert label["url"] == "/library?is_unread_only=false&hide_archived=false&tag=Birds+%26+bees"
 
 
+@pytest.mark.both
 async def test_a_script_changes_a_post_and_gets_a_short_answer(ann: Reader) -> None:
     post_id = (await ann.member.save())["post_id"]
     token = form_token(await ann.page("/library"))

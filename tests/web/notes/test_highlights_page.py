@@ -9,7 +9,7 @@ import pytest
 from bowerbird.clock import MICROSECONDS
 from tests.web.house import Reader, signed_in
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 DAY = 86_400 * MICROSECONDS
 
@@ -49,6 +49,7 @@ async def test_notes_and_highlights_are_listed_by_post_the_latest_first(ann: Rea
     await other.member.client.aclose()
 
 
+@pytest.mark.both
 async def test_a_search_finds_words_of_notes_highlights_and_comments_only(ann: Reader) -> None:
     await save(ann, 1, "Search finds what you can name. Arrangement does not.", "what you can name")
     await save(ann, 2, "Names of birds", "birds", comment="Same <b>thought")
@@ -110,6 +111,7 @@ async def test_the_download_is_markdown_of_all_posts(ann: Reader) -> None:
     assert "Note" not in (await ann.person.open("/highlights/download?show=highlights")).text
 
 
+@pytest.mark.both
 async def test_one_that_is_left_out_does_not_come_again_until_that_is_undone(ann: Reader) -> None:
     for number in (1, 2):
         await save(ann, number, f"Passage {number} of two", f"Passage {number}")

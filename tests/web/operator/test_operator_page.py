@@ -30,7 +30,6 @@ def listed(page: str) -> list[str]:
     return re.findall(r'<th scope="row"><bdi>([^<]+)</bdi>', section)
 
 
-@pytest.mark.both
 async def test_the_owner_sees_accounts_the_newest_first(house: House) -> None:
     owner = await house.owner()
     for name in ("ann", "ben"):
@@ -62,7 +61,6 @@ async def test_changing_a_plan_is_in_the_activity_of_the_account(house: House) -
     assert (entry.detail, entry.address) == ("pro", "192.0.2.7")
 
 
-@pytest.mark.both
 @pytest.mark.parametrize(
     ("account", "plan", "status"),
     [("1", "pro", 404), ("x", "pro", 400), ("9" * 40, "pro", 400), ("", "pro", 400)],
@@ -77,7 +75,6 @@ async def test_an_unknown_account_is_refused(
     assert refused.status_code == status
 
 
-@pytest.mark.both
 async def test_accounts_come_in_pages_that_contain_each_once(house: House) -> None:
     owner = await house.owner()
     expected = ["owner@example.com"]

@@ -24,7 +24,6 @@ async def feed_of(cast: Service, member: Member, **fields: Any) -> tuple[Any, di
     return feeds.atom(found[0]), feeds.json_feed(found[1])
 
 
-@pytest.mark.both
 async def test_both_feeds_are_valid_and_have_the_same_posts(cast: Service) -> None:
     await cast.alice.save(tags=["birds"], text="First line\nand second", name="Mara")
     await cast.alice.save(tags=["birds"], article={"title": "On nests", "plain_text": "Twigs."})
@@ -67,7 +66,6 @@ async def test_a_feed_is_valid_whatever_the_posts_contain(cast: Service, text: s
         assert "<script" not in content
 
 
-@pytest.mark.both
 async def test_feeds_have_fifty_posts_and_continue(cast: Service) -> None:
     posts = [make.post(tags=["birds"], text=f"number {number}") for number in range(120)]
     await cast.alice.save_all(posts)

@@ -25,7 +25,6 @@ async def page(cast: Service, path: str) -> str:
     return response.text
 
 
-@pytest.mark.both
 async def test_a_stranger_sees_the_posts_of_the_label_alone(cast: Service) -> None:
     await cast.alice.save(tags=["birds"], text="In the list", is_read=True, is_archived=True)
     await cast.alice.save(tags=["other"], text="Elsewhere")
@@ -102,7 +101,6 @@ async def test_posts_in_the_trash_and_gone_posts_leave_the_page(cast: Service) -
     assert "Gone there" in with_gone
 
 
-@pytest.mark.both
 async def test_pages_continue(cast: Service) -> None:
     await cast.alice.save_all(
         [numbered(number) for number in range(45)],

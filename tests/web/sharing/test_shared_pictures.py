@@ -10,7 +10,7 @@ from tests.support import keeping, service, writing
 from tests.support.keeping import Shelf
 from tests.web.house import House, Reader
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 
 def stranger(house: House) -> httpx.AsyncClient:
@@ -22,6 +22,7 @@ async def pictures_on(house: House, path: str) -> list[str]:
     return re.findall(r'<img src="([^"]*)"', text)
 
 
+@pytest.mark.both
 async def test_pictures_come_from_here_while_a_post_of_the_share_has_them(
     house: House, ann: Reader, bob: Reader, shelf: Shelf
 ) -> None:

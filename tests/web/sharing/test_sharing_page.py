@@ -166,7 +166,6 @@ async def test_the_operator_stops_a_share(house: House) -> None:
     await ann.member.client.aclose()
 
 
-@pytest.mark.both
 async def test_the_operator_reads_all_shares_page_by_page(house: House) -> None:
     owner = await house.owner()
     ann = await signed_in(house, "ann@example.com")

@@ -11,7 +11,7 @@ from bowerbird.storage.files.files import Files
 from tests.web.house import House
 from tests.web.sign_in.ceremonies import account_of
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 MINUTE = 60 * MICROSECONDS
 DAY = 24 * 60 * MINUTE
 
@@ -110,6 +110,7 @@ async def test_the_stored_link_is_a_hash(house: House) -> None:
     assert token.encode() not in [value for row in rows for value in row]
 
 
+@pytest.mark.both
 async def test_an_owner_whose_session_is_too_old_gets_a_link_again(house: House) -> None:
     owner = await house.owner()
     assert await house.links.has_owner_entered()
@@ -123,6 +124,7 @@ async def test_an_owner_whose_session_is_too_old_gets_a_link_again(house: House)
     assert not await house.links.has_owner_entered()
 
 
+@pytest.mark.both
 async def test_without_an_owner_an_account_of_somebody_is_not_taken_over(
     house: House, tmp_path: Path
 ) -> None:
@@ -140,6 +142,7 @@ async def test_without_an_owner_an_account_of_somebody_is_not_taken_over(
     assert person.session == ""
 
 
+@pytest.mark.both
 async def test_a_link_ends_the_session_that_the_browser_had(house: House) -> None:
     owner = await house.owner()
     before = dict(owner.client.cookies)

@@ -14,7 +14,7 @@ from tests.support.visiting import Visitor
 from tests.support.waiting import PATIENCE_S
 from tests.web.house import House, build, text_of
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 
 MINUTE = 60 * MICROSECONDS
 EMAIL = "ann@example.com"
@@ -50,6 +50,7 @@ def _saying(answer: str) -> Callable[[str], str]:
     return lambda _: answer
 
 
+@pytest.mark.both
 async def test_the_link_signs_in_once_when_its_button_is_pressed(
     mailing: House, mail: MailServer
 ) -> None:
@@ -130,6 +131,7 @@ async def test_an_account_gets_few_links_per_day(mailing: House, mail: MailServe
     assert len(mail.letters) == one_time_links.MAILED_PER_DAY + 1
 
 
+@pytest.mark.both
 async def test_a_network_asks_a_few_times_at_once(mailing: House) -> None:
     for n in range(mailed_links.ASKED_MAX):
         await _ask(mailing, f"n{n}@example.com")
