@@ -16,7 +16,7 @@ from bowerbird.search.scoring import (
 # Of a post that matches every part of the query, even if not by its words but by a label.
 _MATCH_COVERAGE: Final = 0.8
 # Most posts that answer a query are this much above the floor, and few of those that do not.
-CLEARLY_ABOVE: Final = 0.13
+CLEARLY_ABOVE: Final = 0.15
 # Scores are compared after rounding, so that both databases return the same order.
 _DIGITS: Final = 5
 

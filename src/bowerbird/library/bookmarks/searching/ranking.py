@@ -35,7 +35,7 @@ _CONSIDERED: Final = 5_000
 # With more words it is the length of a ranked list.
 _COUNTED: Final = 2_000
 # Each word takes time in each post, so of a long query the words of fewer posts are counted.
-_COUNTS: Final = 8_000
+_COUNTS: Final = 4_000
 _COUNTED_AT_LEAST: Final = 300
 # Longer lists of numbers are filtered by those of the whole library.
 _FEW_CHARACTERS: Final = 2_000

@@ -10,7 +10,14 @@ from msgspec import Struct
 
 from bowerbird.library.bookmarks.searching.query_words import QueryWord, query_for, words_of
 from bowerbird.model.accounts import Account
-from bowerbird.model.words import MAX_RANKING_WORDS, UNCOUNTED, Form, WordQuery
+from bowerbird.model.words import (
+    MAX_RANKING_WORDS,
+    OTHER_FORM,
+    STEM,
+    UNCOUNTED,
+    Form,
+    WordQuery,
+)
 from bowerbird.search.queries.spelling import edits_of, splits_of
 from bowerbird.storage.bookmarks.word_index import Occurrences, WordIndex
 from bowerbird.storage.database import Database
@@ -19,6 +26,7 @@ from bowerbird.storage.words.word_counts import WordCounts
 TYPO_WEIGHT: Final = 0.6
 _FORMS_MAX: Final = 6
 _SIGILS: Final = "#@"
+_MARKS: Final = (OTHER_FORM, STEM, *UNCOUNTED)
 
 
 class Guesses(Struct, frozen=True):
@@ -262,7 +270,9 @@ def _scores(held: Sequence[_Held], unknown: int, total: int) -> "WordScores":
 
 
 def _counted_token(form: Form) -> str | None:
-    return form.tokens[0] if len(form.tokens) == 1 and not form.is_prefix else None
+    """A post has a form with a mark once, however often it has the words it stands for."""
+    is_word = len(form.tokens) == 1 and not form.is_prefix
+    return form.tokens[0] if is_word and form.tokens[0][0] not in _MARKS else None
 
 
 def _counted(tokens: Sequence[str], found: Occurrences) -> "Counted":
