@@ -14,7 +14,14 @@ from msgspec import Struct
 from bowerbird.model.accounts import Account
 from bowerbird.model.instants import UNKNOWN
 from bowerbird.storage.accounts.account_removal import PRIMARY_KEYS
-from bowerbird.storage.database import Database, Row, Transaction, Values, place_of, place_values
+from bowerbird.storage.database import (
+    Row,
+    Store,
+    Transaction,
+    Values,
+    place_of,
+    place_values,
+)
 from bowerbird.storage.sqlite.database import FILE_NAME, connect
 
 Rows = Callable[[str, Values], Awaitable[Sequence[Row]]]
@@ -53,10 +60,8 @@ class StoredBookmark(Struct, frozen=True):
     label_names: list[str]
 
 
-class CheckStore:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._sql = database.queries("checks")
+class CheckStore(Store):
+    resource = "checks"
 
     async def engine(self) -> tuple[str, int]:
         """Name and version of the database, and its size in bytes."""
@@ -79,30 +84,26 @@ class CheckStore:
 
     async def accounts_without_languages(self, after: int, limit: int) -> list[int]:
         """The next accounts with posts whose language nothing has looked for."""
-        values = {"after": after, "limit": limit}
-        rows = await self._database.slow_rows(self._sql["accounts_without_languages"], values)
+        rows = await self._read_slowly("accounts_without_languages", after=after, limit=limit)
         return [row[0] for row in rows]
 
     async def without_language(
         self, transaction: Transaction, account_id: int, limit: int
     ) -> list[int]:
         """The numbers of some of them."""
-        values = {"account_id": account_id, "limit": limit}
-        rows = await transaction.rows(self._sql["without_language"], values)
+        rows = await self._rows(transaction, "without_language", account_id=account_id, limit=limit)
         return [row[0] for row in rows]
 
     async def accounts_without_traits(self, after: int, limit: int) -> list[int]:
         """The next accounts with posts whose traits nothing has looked for."""
-        values = {"after": after, "limit": limit}
-        rows = await self._database.slow_rows(self._sql["accounts_without_traits"], values)
+        rows = await self._read_slowly("accounts_without_traits", after=after, limit=limit)
         return [row[0] for row in rows]
 
     async def without_traits(
         self, transaction: Transaction, account_id: int, limit: int
     ) -> dict[int, int]:
         """The media of some of them, by number."""
-        values = {"account_id": account_id, "limit": limit}
-        rows = await transaction.rows(self._sql["without_traits"], values)
+        rows = await self._rows(transaction, "without_traits", account_id=account_id, limit=limit)
         return {row[0]: row[1] for row in rows}
 
     async def counters(self, rows: Rows, account: Account) -> tuple[Counters, Counters]:
@@ -143,27 +144,27 @@ class CheckStore:
 
     async def orphans(self, kind: str, account: Account) -> list[int]:
         """The bookmark numbers of rows whose bookmark does not exist."""
-        rows = await self._database.slow_rows(self._sql[f"orphaned_{kind}"], _placed(account))
+        rows = await self._database.slow_rows(self._sql[f"orphaned_{kind}"], place_values(account))
         return [row[0] for row in rows]
 
     async def delete_orphans(self, transaction: Transaction, kind: str, account: Account) -> None:
-        await transaction.run(self._sql[f"delete_orphaned_{kind}"], _placed(account))
+        await transaction.run(self._sql[f"delete_orphaned_{kind}"], place_values(account))
 
     async def page(self, account: Account, after: int, limit: int) -> list[StoredBookmark]:
-        values = {**_placed(account), "after": after, "limit": limit}
+        values = {**place_values(account), "after": after, "limit": limit}
         return await self._stored(self._database.slow_rows, "b.number > :after", values)
 
     async def by_numbers(
         self, transaction: Transaction, account: Account, numbers: Sequence[int]
     ) -> list[StoredBookmark]:
-        values = {**_placed(account), "numbers": numbers, "limit": len(numbers)}
+        values = {**place_values(account), "numbers": numbers, "limit": len(numbers)}
         return await self._stored(transaction.rows, self._sql["these_numbers"], values)
 
     async def words_differ(self, account: Account, stored: StoredBookmark, index_text: str) -> bool:
         """Whether the index has other words. False if the post has changed since it was read."""
         tokens = index_text.split()
         values = {
-            **_placed(account),
+            **place_values(account),
             "number": stored.columns["number"],
             "content_hash": stored.columns["content_hash"],
             "words": self._database.stored_words(index_text),
@@ -189,9 +190,9 @@ class CheckStore:
         values = {"places": place_of(1), "limit": _ROWS_PER_TRANSACTION}
         for kind, _, deletion in self._leftover_statements():
             for _ in range(0, found.get(kind, 0), _ROWS_PER_TRANSACTION):
-                await self._run(deletion, values)
+                await self._delete(deletion, values)
 
-    async def _run(self, sql: str, values: Values) -> None:
+    async def _delete(self, sql: str, values: Values) -> None:
         await self._database.write(lambda transaction: transaction.run(sql, values))
 
     def _leftover_statements(self) -> list[tuple[str, str, str]]:
@@ -227,10 +228,6 @@ def file_problems(folder: Path) -> list[str]:
     finally:
         connection.close()
     return [] if found == ["ok"] else found
-
-
-def _placed(account: Account) -> dict[str, int]:
-    return {"account_id": account.account_id, **place_values(account)}
 
 
 def _phrases(tokens: Sequence[str]) -> list[str]:

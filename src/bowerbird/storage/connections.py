@@ -61,7 +61,7 @@ class ConnectionStore(Store):
         self, account_id: int, connection: Connection, sealed: bytes
     ) -> int | None:
         """The new version; None if the tokens were changed since the connection was read."""
-        rows = await self._write(
+        rows = await self._note(
             account_id, "put_tokens", connection, version=connection.version, sealed=sealed
         )
         return rows[0][0] if rows else None
@@ -114,10 +114,10 @@ class ConnectionStore(Store):
         next_run_at: int,
     ) -> None:
         values = {"new": new, "changed": changed, "now": now, "next_run_at": next_run_at}
-        await self._write(account_id, "end_run", connection, run_id=connection.run_id, **values)
+        await self._note(account_id, "end_run", connection, run_id=connection.run_id, **values)
 
     async def leave_run(self, account_id: int, connection: Connection) -> None:
-        await self._write(account_id, "leave_run", connection, run_id=connection.run_id)
+        await self._note(account_id, "leave_run", connection, run_id=connection.run_id)
 
     async def fail(
         self,
@@ -130,27 +130,27 @@ class ConnectionStore(Store):
         next_run_at: int,
     ) -> None:
         values = {"problem": problem, "failures": failures, "now": now, "next_run_at": next_run_at}
-        await self._write(account_id, "fail", connection, version=connection.version, **values)
+        await self._note(account_id, "fail", connection, version=connection.version, **values)
 
     async def spend(self, account_id: int, connection: Connection, today: int, posts: int) -> bool:
         """Counts posts before they are read; False if they are too many for the day."""
-        return bool(await self._write(account_id, "spend", connection, today=today, posts=posts))
+        return bool(await self._note(account_id, "spend", connection, today=today, posts=posts))
 
     async def give_back(
         self, account_id: int, connection: Connection, today: int, posts: int
     ) -> None:
         """The page had fewer posts than were counted."""
-        await self._write(account_id, "give_back", connection, today=today, posts=posts)
+        await self._note(account_id, "give_back", connection, today=today, posts=posts)
 
     async def leave_folders(self, account_id: int, connection: Connection, left: str) -> None:
         """Stores where the reading of folders goes on."""
         values = {"run_id": connection.run_id, "left": left}
-        await self._write(account_id, "leave_folders", connection, **values)
+        await self._note(account_id, "leave_folders", connection, **values)
 
     async def note_folders(self, account_id: int, connection: Connection, today: int) -> None:
-        await self._write(account_id, "note_folders", connection, today=today)
+        await self._note(account_id, "note_folders", connection, today=today)
 
-    async def _write(
+    async def _note(
         self, account_id: int, name: str, connection: Connection, **values: Any
     ) -> Sequence[Row]:
         key = _key(account_id, connection.connection_id)

@@ -80,8 +80,14 @@ def place_of(local_number: int) -> int:
 
 
 def place_values(account: Account) -> dict[str, int]:
+    """The account, and its part of the keys, as the values of a statement."""
     place = place_of(account.local_number)
-    return {"place": place, "place_from": place, "place_end": place + LAST_NUMBER}
+    return {
+        "account_id": account.account_id,
+        "place": place,
+        "place_from": place,
+        "place_end": place + LAST_NUMBER,
+    }
 
 
 Row = Sequence[Any]
@@ -215,3 +221,11 @@ class Store:
 
     def _run(self, transaction: Transaction, name: str, /, **values: Any) -> Running[None]:
         return transaction.run(self._sql[name], values)
+
+    def _write(self, name: str, account_id: int | None, /, **values: Any) -> Running[Sequence[Row]]:
+        """Runs a statement in a transaction of its own, as `write` with that account."""
+
+        def work(transaction: Transaction) -> Running[Sequence[Row]]:
+            return self._rows(transaction, name, **values)
+
+        return self._database.write(work, account_id)

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from bowerbird.model.labels import Label
 from bowerbird.model.shares import Shared
-from bowerbird.storage.database import Database, Reader, Row, Transaction
+from bowerbird.storage.database import Database, Reader, Row, Store, Transaction
 from bowerbird.storage.libraries import LockedLibrary
 from bowerbird.storage.shares import ShareStore
 
@@ -13,33 +13,30 @@ from bowerbird.storage.shares import ShareStore
 REFUSED_CHARACTERS: Final = 1_000
 
 
-class LabelStore:
+class LabelStore(Store):
+    resource = "labels"
+
     def __init__(self, database: Database) -> None:
-        self._database = database
-        self._sql = database.queries("labels")
+        super().__init__(database)
         self._shares = ShareStore(database)
 
     async def page(self, account_id: int, after: str, limit: int) -> Sequence[Row]:
         """The fields of some labels, by folded name. For a small limit."""
-        values = {"account_id": account_id, "after": after, "limit": limit}
-        return await self._database.rows(self._sql["page"], values)
+        return await self._read("page", account_id=account_id, after=after, limit=limit)
 
     async def long_page(self, account_id: int, after: str, limit: int) -> Sequence[Row]:
-        values = {"account_id": account_id, "after": after, "limit": limit}
-        return await self._database.slow_rows(self._sql["page"], values)
+        return await self._read_slowly("page", account_id=account_id, after=after, limit=limit)
 
     async def names(self, account_id: int) -> Sequence[Row]:
         """The id and the name of every label that some bookmark has."""
         return await self._database.slow_rows(self._sql["names"], {"account_id": account_id})
 
     async def most_used(self, account_id: int, limit: int) -> Sequence[Row]:
-        values = {"account_id": account_id, "limit": limit}
-        return await self._database.slow_rows(self._sql["most_used"], values)
+        return await self._read_slowly("most_used", account_id=account_id, limit=limit)
 
     async def matching(self, account_id: int, text: str, limit: int) -> Sequence[Row]:
         """The labels whose folded name contains a folded text, the best match first."""
-        values = {"account_id": account_id, "text": text, "limit": limit}
-        return await self._database.slow_rows(self._sql["matching"], values)
+        return await self._read_slowly("matching", account_id=account_id, text=text, limit=limit)
 
     async def matching_page(
         self, account_id: int, text: str, after: str, limit: int
@@ -65,8 +62,7 @@ class LabelStore:
         return int(rows[0][0])
 
     async def by_id(self, reader: Reader, account_id: int, label_id: int) -> Label | None:
-        values = {"account_id": account_id, "label_id": label_id}
-        rows = await reader.rows(self._sql["by_id"], values)
+        rows = await self._rows(reader, "by_id", account_id=account_id, label_id=label_id)
         return Label(*rows[0]) if rows else None
 
     async def created_at(self, transaction: Transaction, account_id: int, label_id: int) -> int:
@@ -75,29 +71,25 @@ class LabelStore:
 
     async def changed_at(self, reader: Reader, account_id: int, label_id: int) -> int:
         """When the label was last changed itself; 0 if it is not there any more."""
-        values = {"account_id": account_id, "label_id": label_id}
-        rows = await reader.rows(self._sql["changed_at"], values)
+        rows = await self._rows(reader, "changed_at", account_id=account_id, label_id=label_id)
         return int(rows[0][0]) if rows else 0
 
     async def by_ids(
         self, transaction: Transaction, account_id: int, label_ids: Sequence[int]
     ) -> dict[int, Label]:
-        values = {"account_id": account_id, "label_ids": label_ids}
-        rows = await transaction.rows(self._sql["by_ids"], values)
+        rows = await self._rows(transaction, "by_ids", account_id=account_id, label_ids=label_ids)
         return {row[0]: Label(*row) for row in rows}
 
     async def being_renamed(self, transaction: Transaction, account_id: int) -> Label | None:
         """The label whose rename has not reached all its posts yet, if any."""
-        values = {"account_id": account_id}
-        rows = await transaction.rows(self._sql["being_renamed"], values)
+        rows = await self._rows(transaction, "being_renamed", account_id=account_id)
         return Label(*rows[0]) if rows else None
 
     async def named(
         self, reader: Reader, account_id: int, name_keys: Sequence[str]
     ) -> dict[str, Label]:
         """The labels that exist among these folded names, keyed by folded name."""
-        values = {"account_id": account_id, "name_keys": name_keys}
-        rows = await reader.rows(self._sql["named"], values)
+        rows = await self._rows(reader, "named", account_id=account_id, name_keys=name_keys)
         return {row[2]: Label(*row) for row in rows}
 
     async def newest_pairs(self, account_id: int, limit: int) -> tuple[str, str]:
@@ -108,8 +100,7 @@ class LabelStore:
 
     async def asked(self, account_id: int, post_ids: Sequence[str]) -> Sequence[Row]:
         """(post id, number, key of the author, refused labels) of those posts that exist."""
-        values = {"account_id": account_id, "post_ids": post_ids}
-        return await self._database.rows(self._sql["asked"], values)
+        return await self._read("asked", account_id=account_id, post_ids=post_ids)
 
     async def by_authors(
         self, account_id: int, authors: Sequence[str], first: int

@@ -14,7 +14,7 @@ from bowerbird.model.arrival.imports import Counts
 from bowerbird.model.events import Happening
 from bowerbird.model.instants import without_offset
 from bowerbird.model.labels import Label, name_key
-from bowerbird.storage.database import Database, Reader, Row, Transaction, place_of
+from bowerbird.storage.database import Database, Reader, Row, Store, Transaction, place_of
 
 
 class LockedLibrary(Struct):
@@ -37,10 +37,8 @@ class LockedLibrary(Struct):
         return Label(self.next_label_id - 1, name, name_key(name))
 
 
-class LibraryStore:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._sql = database.queries("libraries")
+class LibraryStore(Store):
+    resource = "libraries"
 
     async def lock(self, transaction: Transaction, account_id: int) -> LockedLibrary | None:
         """Locks the library against other writers; None if the account no longer exists."""
@@ -91,8 +89,7 @@ class LibraryStore:
         now: int = 0,
     ) -> None:
         """Raises the version, and logs what happened just now."""
-        values = {"account_id": account_id, "events": _count(happened)}
-        await transaction.run(self._sql["touch"], values)
+        await self._run(transaction, "touch", account_id=account_id, events=_count(happened))
         await self._log(transaction, account_id, happened, now)
 
     async def _log(

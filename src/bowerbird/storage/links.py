@@ -104,8 +104,7 @@ class LinkStore(Store):
         self, account_id: int, post_ids: Sequence[str], *, is_fetched: bool
     ) -> dict[str, PostContent]:
         """Of the given posts that are only links, by id."""
-        values = {"account_id": account_id, "post_ids": post_ids}
-        rows = await self._read("states", **values)
+        rows = await self._read("states", account_id=account_id, post_ids=post_ids)
         return {row[0]: _content(row[1:], is_fetched=is_fetched) for row in rows}
 
     async def counts(self, account_id: int) -> LinkCounts:

@@ -113,7 +113,6 @@ class MediaStore(Store):
 
     async def unknown_posts(self, account: Account, after: int, limit: int) -> list[UnknownPost]:
         values = {
-            "account_id": account.account_id,
             **place_values(account),
             "after": after,
             "limit": limit,

@@ -11,6 +11,7 @@ from bowerbird.storage.database import (
     LAST_NUMBER,
     Database,
     Row,
+    Store,
     Transaction,
     place_of,
     place_values,
@@ -19,10 +20,11 @@ from bowerbird.storage.database import (
 _PAGE: Final = 500
 
 
-class AccountExportStore:
+class AccountExportStore(Store):
+    resource = "account_export"
+
     def __init__(self, database: Database) -> None:
-        self._database = database
-        self._sql = database.queries("account_export")
+        super().__init__(database)
         parts = database.queries("bookmarks")
         updated = [text.hex() for text in UPDATED]
         self._bookmarks = self._sql["bookmarks"].format(
@@ -31,15 +33,15 @@ class AccountExportStore:
 
     async def labels(self, account: Account) -> Sequence[Row]:
         """(id, name, metadata as JSON, bookmarks, created at, colour) of each label, by name."""
-        return await self._rows("labels", account)
+        return await self._read_slowly("labels", account_id=account.account_id)
 
     async def calls(self, account: Account) -> Sequence[Row]:
         """(month, calls) of each month with calls."""
-        return await self._rows("calls", account)
+        return await self._read_slowly("calls", account_id=account.account_id)
 
     async def bookmarks(self, account: Account) -> AsyncIterator[list[bytes]]:
         """Every bookmark as the API returns it, page by page, in the order of their creation."""
-        values = {"account_id": account.account_id, **place_values(account), "limit": _PAGE}
+        values = {**place_values(account), "limit": _PAGE}
         after = 0
         while True:
             rows = await self._database.slow_rows(self._bookmarks, {**values, "after": after})
@@ -65,10 +67,6 @@ class AccountExportStore:
         while rows := await self._database.slow_rows(self._sql[name], {**values, "after": after}):
             yield rows
             after = rows[-1][0]
-
-    async def _rows(self, name: str, account: Account) -> Sequence[Row]:
-        values = {"account_id": account.account_id}
-        return await self._database.slow_rows(self._sql[name], values)
 
 
 # What lets somebody use the account, and what others see of it.
@@ -151,21 +149,20 @@ class Losses(Struct, frozen=True):
     keys: int
 
 
-class AccountRemoval:
+class AccountRemoval(Store):
+    resource = "account_removal"
+
     def __init__(self, database: Database, account_id: int) -> None:
-        self._database = database
-        self._sql = database.queries("account_removal")
+        super().__init__(database)
         self._account_id = account_id
 
     async def count(self) -> int:
         """The number of remaining bookmarks."""
-        values = {"account_id": self._account_id}
-        rows = await self._database.slow_rows(self._sql["count"], values)
+        rows = await self._read_slowly("count", account_id=self._account_id)
         return int(rows[0][0])
 
     async def losses(self) -> Losses:
-        values = {"account_id": self._account_id}
-        rows = await self._database.rows(self._sql["losses"], values)
+        rows = await self._read("losses", account_id=self._account_id)
         return Losses(*rows[0])
 
     async def hide(self) -> None:
@@ -212,8 +209,7 @@ class AccountRemoval:
             await self._remove(transaction, _BOOKMARKS, LAST_NUMBER)
             # _ACCESS again: a server may have written calls that it had counted in memory.
             await self._empty(transaction, (*PRIMARY_KEYS, *_ACCESS))
-            values = {"account_id": self._account_id}
-            await transaction.run(self._sql["give_back_local_number"], values)
+            await self._run(transaction, "give_back_local_number", account_id=self._account_id)
             await self._empty(transaction, ("person",))
 
         await self._database.write(work)
@@ -230,16 +226,11 @@ class AccountRemoval:
         return await self._database.write(work)
 
     async def start_index_merge(self) -> None:
-        async def work(transaction: Transaction) -> None:
-            await transaction.run(self._sql["start_index_merge"], {})
-
-        await self._database.write(work)
+        await self._write("start_index_merge", None)
 
     async def end(self) -> None:
         """After the merge: the words that it removes must be overwritten too."""
-        await self._database.write(
-            lambda transaction: transaction.run(self._sql["disable_secure_delete"], {})
-        )
+        await self._write("disable_secure_delete", None)
 
     async def _remove(self, transaction: Transaction, names: tuple[str, ...], last: int) -> None:
         values: dict[str, Any] = {"account_id": self._account_id, "last": last}

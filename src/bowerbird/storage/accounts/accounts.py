@@ -143,21 +143,15 @@ class AccountStore(Store):
         return RemovedPostsChoice(rows[0][0]) if rows else RemovedPostsChoice.KEEP
 
     async def set_removed_posts(self, account_id: int, choice: RemovedPostsChoice) -> None:
-        async def work(transaction: Transaction) -> None:
-            await self._run(transaction, "set_removed_posts", account_id=account_id, choice=choice)
-
-        await self._database.write(work)
+        await self._write("set_removed_posts", None, account_id=account_id, choice=choice)
 
     async def reading(self, reader: Reader, account_id: int) -> Reading:
         rows = await self._rows(reader, "reading", account_id=account_id)
         return Reading(rows[0][0], bool(rows[0][1])) if rows else Reading()
 
     async def set_reading(self, account_id: int, reading: Reading) -> None:
-        async def work(transaction: Transaction) -> None:
-            values = {"account_id": account_id, **msgspec.structs.asdict(reading)}
-            await self._run(transaction, "set_reading", **values)
-
-        await self._database.write(work)
+        values = {"account_id": account_id, **msgspec.structs.asdict(reading)}
+        await self._write("set_reading", None, **values)
 
     async def follow_label(
         self, transaction: Transaction, account_id: int, before: str, after: str

@@ -1,10 +1,10 @@
 """Stores the last day on which an account called a version, and whether it was told of its end."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from bowerbird.model.accounts import NoticeState, SunsetRecipient
-from bowerbird.storage.database import Store, Transaction
+from bowerbird.storage.database import Store
 
 _PAGE: Final = 500
 
@@ -33,25 +33,19 @@ class SunsetNoticeStore(Store):
             "now": now,
         }
         if caller.state is None:
-            return await self._write("claim", values)
+            return bool(await self._write("claim", None, **values))
         seen = {"seen_state": caller.state, "seen_at": caller.changed_at}
-        return await self._write("claim_again", {**values, **seen})
+        return bool(await self._write("claim_again", None, **values, **seen))
 
     async def complete(
         self, caller: SunsetRecipient, version: str, state: NoticeState, now: int
     ) -> None:
         values = {"account_id": caller.account_id, "version": version}
-        await self._write("complete", {**values, "state": state.value, "now": now})
+        await self._write("complete", None, **values, state=state.value, now=now)
 
     async def release(self, caller: SunsetRecipient, version: str) -> None:
         """Undoes a claim whose email was certainly not sent, so that the next run retries."""
-        await self._write("release", {"account_id": caller.account_id, "version": version})
-
-    async def _write(self, name: str, values: Mapping[str, Any]) -> bool:
-        async def work(transaction: Transaction) -> bool:
-            return bool(await self._rows(transaction, name, **values))
-
-        return await self._database.write(work)
+        await self._write("release", None, account_id=caller.account_id, version=version)
 
 
 class VersionUseStore(Store):

@@ -95,7 +95,7 @@ class BookmarkStore:
     async def _by_post_id(
         self, reader: Reader, account: Account, post_id: str
     ) -> tuple[bytes, int] | None:
-        values = {"account_id": account.account_id, "post_id": post_id, **place_values(account)}
+        values = {"post_id": post_id, **place_values(account)}
         rows = await reader.rows(self._statement("by_post_id"), values)
         if not rows:
             return None
@@ -222,7 +222,7 @@ class BookmarkStore:
         """
         if not numbers:
             return b"", 0
-        values = {"account_id": account.account_id, "numbers": numbers, **place_values(account)}
+        values = {"numbers": numbers, **place_values(account)}
         lists = self._database.lists(account)
         read = lists.slow_rows if len(numbers) > LONGEST_LIST else lists.rows
         rows = await read(self._statement("contents"), values)
@@ -243,13 +243,13 @@ class BookmarkStore:
 
         Faster than `contents` for long lists: the event loop only passes the bytes on.
         """
-        values = {"account_id": account.account_id, "numbers": numbers, **place_values(account)}
+        values = {"numbers": numbers, **place_values(account)}
         rows = await self._database.slow_rows(self._statement("joined_contents"), values)
         return rows[0][0] or b""
 
     async def content_sizes(self, account: Account, numbers: Sequence[int]) -> dict[int, int]:
         """The bytes of the stored JSON of these bookmarks, by number, without reading it."""
-        values = {"account_id": account.account_id, "numbers": numbers, **place_values(account)}
+        values = {"numbers": numbers, **place_values(account)}
         rows = await self._database.slow_rows(self._statement("content_sizes"), values)
         return {row[0]: row[1] for row in rows}
 
@@ -259,14 +259,14 @@ class BookmarkStore:
 
     async def by_post_ids(self, account: Account, post_ids: Sequence[str]) -> dict[str, bytes]:
         """The bookmarks of these posts as JSON, by post. For a page of them."""
-        values = {"account_id": account.account_id, "post_ids": post_ids, **place_values(account)}
+        values = {"post_ids": post_ids, **place_values(account)}
         rows = await self._database.rows(self._statement("by_post_ids"), values)
         return {row[0]: bookmark_json(*row[1:]) for row in rows}
 
     async def contents_of(
         self, reader: Reader, account: Account, numbers: Sequence[int]
     ) -> dict[int, bytes]:
-        values = {"account_id": account.account_id, "numbers": numbers, **place_values(account)}
+        values = {"numbers": numbers, **place_values(account)}
         rows = await reader.rows(self._statement("contents"), values)
         return {row[3]: bookmark_json(*row[:3]) for row in rows}
 

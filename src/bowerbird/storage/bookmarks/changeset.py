@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird.storage.bookmarks.word_index import AFTER_DELETING, WordMerging
-from bowerbird.storage.database import Database, Reader, Row, Transaction
+from bowerbird.storage.database import Database, Reader, Row, Store, Transaction
 from bowerbird.storage.libraries import LockedLibrary
 from bowerbird.storage.words.word_counts import WordCounts
 
@@ -33,10 +33,11 @@ class EditablePost(Struct):
     tags: list[str]
 
 
-class ChangesetStore:
+class ChangesetStore(Store):
+    resource = "changeset"
+
     def __init__(self, database: Database) -> None:
-        self._database = database
-        self._sql = database.queries("changeset")
+        super().__init__(database)
         self._counts = WordCounts(database)
         self._merging = WordMerging(database)
 

@@ -10,52 +10,53 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.posts import media, networks
 from bowerbird.model.posts.filters import BookmarkFilter
 from bowerbird.storage.bookmarks.filters import FRAGMENTS, narrowing
-from bowerbird.storage.database import Database, Row, place_values
+from bowerbird.storage.database import Database, Row, Store, place_values
 
 _MEDIA: Final = ", ".join(
     f"count(*) FILTER (WHERE b.media & {bit} <> 0)" for bit in media.BITS.values()
 )
 
 
-class FacetStore:
+class FacetStore(Store):
+    resource = "facets"
+
     def __init__(self, database: Database) -> None:
-        self._database = database
-        self._sql = database.queries("facets")
+        super().__init__(database)
         self._filters = database.queries("bookmarks")
 
     async def authors(self, account: Account, filter: BookmarkFilter, limit: int) -> Sequence[Row]:
         """(number of one of the posts, posts, authors), the most saved first."""
-        return await self._rows("by_author", account, filter, limit=limit)
+        return await self._matching("by_author", account, filter, limit=limit)
 
     async def labels(self, account: Account, filter: BookmarkFilter, limit: int) -> Sequence[Row]:
         """(name, posts, labels), the most used first."""
-        return await self._rows("by_label", account, filter, limit=limit)
+        return await self._matching("by_label", account, filter, limit=limit)
 
     async def languages(self, account: Account, filter: BookmarkFilter) -> Sequence[Row]:
         """(code, posts), the most saved first."""
-        return await self._rows("by_language", account, filter)
+        return await self._matching("by_language", account, filter)
 
     async def quarters(self, account: Account, filter: BookmarkFilter) -> Sequence[Row]:
         """(quarters of an hour since 1970, posts that were bookmarked then)."""
-        return await self._rows("by_quarter", account, filter)
+        return await self._matching("by_quarter", account, filter)
 
     async def media(self, account: Account, filter: BookmarkFilter) -> dict[str, int]:
         """The posts with each type of media."""
-        [row] = await self._rows("by_media", account, filter)
+        [row] = await self._matching("by_media", account, filter)
         return dict(zip(media.BITS, row, strict=True))
 
     async def networks(self, account: Account, filter: BookmarkFilter) -> dict[str, int]:
         """The posts of each network; those of unknown ones under ""."""
-        rows = await self._rows("by_network", account, filter)
+        rows = await self._matching("by_network", account, filter)
         return {networks.of_bits(bits): count for bits, count in rows}
 
     async def renderings(self, account: Account, numbers: Sequence[int]) -> dict[int, bytes]:
         """The stored JSON of these posts by number."""
-        values = {"account_id": account.account_id, "numbers": numbers, **place_values(account)}
+        values = {"numbers": numbers, **place_values(account)}
         rows = await self._database.lists(account).slow_rows(self._sql["numbered"], values)
         return {row[0]: row[1] for row in rows}
 
-    async def _rows(
+    async def _matching(
         self, name: str, account: Account, filter: BookmarkFilter, **more: Any
     ) -> Sequence[Row]:
         fragments, values = narrowing(self._database, account, filter)

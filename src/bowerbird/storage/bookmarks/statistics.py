@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from bowerbird.model.accounts import Account
-from bowerbird.storage.database import Database, Row, place_values
+from bowerbird.storage.database import Row, Running, Store, place_values
 
 
 class Span(Struct, frozen=True):
@@ -25,21 +25,19 @@ class ShiftedSpan(Span, frozen=True):
     shift: int
 
 
-class StatisticsStore:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._sql = database.queries("statistics")
+class StatisticsStore(Store):
+    resource = "statistics"
 
     async def first_saved(self, account: Account, start: int) -> int | None:
         """When the first post since `start` was saved."""
-        rows = await self._rows("first_saved", account, start=start)
+        rows = await self._of(account, "first_saved", start=start)
         return rows[0][0] if rows else None
 
     async def hours(self, account: Account, spans: Sequence[ShiftedSpan]) -> Sequence[Row]:
         """(position of the span, hour of the week, posts, read posts)."""
-        return await self._rows(
-            "by_hour",
+        return await self._of(
             account,
+            "by_hour",
             starts=[span.start for span in spans],
             ends=[span.end for span in spans],
             shifts=[span.shift for span in spans],
@@ -49,11 +47,9 @@ class StatisticsStore:
         self, account: Account, span: Span, limit: int
     ) -> tuple[list[tuple[bytes, int]], int]:
         """(stored post of the author, posts), the most saved first; and how many authors."""
-        counted = await self._rows(
-            "by_author", account, start=span.start, end=span.end, limit=limit
-        )
+        counted = await self._of(account, "by_author", start=span.start, end=span.end, limit=limit)
         numbers = [row[0] for row in counted]
-        found = await self._rows("numbered", account, numbers=numbers, **place_values(account))
+        found = await self._read_slowly("numbered", numbers=numbers, **place_values(account))
         renderings = dict(map(tuple, found))
         named = [(renderings[row[0]], row[1]) for row in counted if row[0] in renderings]
         return named, counted[0][2] if counted else 0
@@ -61,11 +57,11 @@ class StatisticsStore:
     async def labels(self, account: Account, span: Span, limit: int) -> Sequence[Row]:
         """(name, posts), the most used first."""
         values = {"start": span.start, "end": span.end, "limit": limit}
-        return await self._rows("by_label", account, **values)
+        return await self._of(account, "by_label", **values)
 
     async def labelled(self, account: Account, span: Span) -> int:
         """The number of posts that have a label."""
-        rows = await self._rows("labelled", account, start=span.start, end=span.end)
+        rows = await self._of(account, "labelled", start=span.start, end=span.end)
         return int(rows[0][0])
 
     async def newest(
@@ -73,9 +69,7 @@ class StatisticsStore:
     ) -> Sequence[Row]:
         """(instant, number, stored post) before a place in the order, the newest first."""
         values = {"start": start, "before": before[0], "before_number": before[1], "limit": limit}
-        return await self._rows("newest", account, **values, **place_values(account))
+        return await self._read_slowly("newest", **values, **place_values(account))
 
-    async def _rows(self, name: str, account: Account, **values: Any) -> Sequence[Row]:
-        return await self._database.slow_rows(
-            self._sql[name], {"account_id": account.account_id, **values}
-        )
+    def _of(self, account: Account, name: str, **values: Any) -> Running[Sequence[Row]]:
+        return self._read_slowly(name, account_id=account.account_id, **values)

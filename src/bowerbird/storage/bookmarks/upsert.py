@@ -9,7 +9,7 @@ import msgspec
 from bowerbird.model.accounts import Account
 from bowerbird.model.arrival.imports import ExistingBookmark
 from bowerbird.model.labels import name_key
-from bowerbird.storage.database import Database, Reader, Row, Transaction, place_of
+from bowerbird.storage.database import Database, Reader, Row, Store, Transaction, place_of
 from bowerbird.storage.libraries import LockedLibrary
 from bowerbird.storage.words.word_counts import WordCounts, occurrences
 
@@ -25,10 +25,11 @@ class StoredPost(NamedTuple):
     rendering: bytes
 
 
-class UpsertStore:
+class UpsertStore(Store):
+    resource = "upsert"
+
     def __init__(self, database: Database) -> None:
-        self._database = database
-        self._sql = database.queries("upsert")
+        super().__init__(database)
         self._counts = WordCounts(database)
 
     async def stored(
@@ -76,8 +77,7 @@ class UpsertStore:
         self, reader: Reader, account_id: int, post_ids: Sequence[str]
     ) -> set[tuple[str, str]]:
         """The posts among these that their author continued, with the author's key."""
-        values = {"account_id": account_id, "post_ids": post_ids}
-        rows = await reader.rows(self._sql["threads"], values)
+        rows = await self._rows(reader, "threads", account_id=account_id, post_ids=post_ids)
         return {(thread, author_key) for thread, author_key in rows}
 
     async def insert(

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from bowerbird.model.accounts import Account
 from bowerbird.model.words import WordQuery
-from bowerbird.storage.database import Database, Row, Transaction, place_values
+from bowerbird.storage.database import Row, Store, Transaction, place_values
 from bowerbird.storage.sqlite.word_reads import LENGTH_BYTES
 
 # A tsvector stores at most this many positions per word.
@@ -33,10 +33,8 @@ class Occurrences(Struct, frozen=True):
     lengths: Sequence[int]
 
 
-class WordIndex:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._sql = database.queries("word_index")
+class WordIndex(Store):
+    resource = "word_index"
 
     async def holders(self, account: Account, queries: Sequence[WordQuery]) -> list[str]:
         """The numbers of the posts that match each query, separated by commas, in any order."""
@@ -44,7 +42,7 @@ class WordIndex:
             return []
         texts = [self._database.match(query).wanted or "" for query in queries]
         unlike = list(dict.fromkeys(texts))
-        values = {"account_id": account.account_id, "queries": unlike, **place_values(account)}
+        values = {"queries": unlike, **place_values(account)}
         rows = await self._database.lists(account).slow_rows(self._sql["holders"], values)
         found = {unlike[position]: numbers or "" for position, numbers in rows}
         return [found.get(text, "") for text in texts]
@@ -96,10 +94,8 @@ def _from_ranks(row: Row) -> tuple[bytes, int]:
 _MERGED_FROM: Final = 2
 
 
-class WordSegments:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._sql = database.queries("word_segments")
+class WordSegments(Store):
+    resource = "word_segments"
 
     @property
     def exist(self) -> bool:
@@ -130,10 +126,8 @@ AFTER_ADDING: Final = 48
 AFTER_IMPORTING: Final = 96
 
 
-class WordMerging:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._sql = database.queries("word_merging")
+class WordMerging(Store):
+    resource = "word_merging"
 
     @asynccontextmanager
     async def bounded(self, transaction: Transaction, pages: int) -> AsyncIterator[None]:

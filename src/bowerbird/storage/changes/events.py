@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from bowerbird.model import events
 from bowerbird.model.events import Happening
-from bowerbird.storage.database import Database, Reader, Transaction
+from bowerbird.storage.database import Reader, Store, Transaction
 
 
 class Logged(NamedTuple):
@@ -24,10 +24,8 @@ class Kept(NamedTuple):
     removed: int
 
 
-class EventStore:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._sql = database.queries("events")
+class EventStore(Store):
+    resource = "events"
 
     async def after(self, account_id: int, number: int, limit: int) -> tuple[list[Logged], bool]:
         """Changes with at least this many later events, if there are, and whether more follow.
@@ -51,8 +49,7 @@ class EventStore:
 
     async def posts_after(self, account_id: int, number: int, limit: int) -> dict[int, str]:
         """The next posts of the library in the order of their numbers, by these."""
-        values = {"account_id": account_id, "after": number, "limit": limit}
-        rows = await self._database.rows(self._sql["posts_after"], values)
+        rows = await self._read("posts_after", account_id=account_id, after=number, limit=limit)
         return {row[0]: row[1] for row in rows}
 
     async def sweep(

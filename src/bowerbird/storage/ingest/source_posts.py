@@ -56,8 +56,7 @@ class SourcePostStore(Store):
         self, reader: Reader, account_id: int, user: SourceUser, post_ids: Sequence[str]
     ) -> dict[str, Seen]:
         """What the source last said about each of these posts."""
-        values = {**_key(account_id, user), "post_ids": post_ids}
-        rows = await self._rows(reader, "changes", **values)
+        rows = await self._rows(reader, "changes", **_key(account_id, user), post_ids=post_ids)
         return {post_id: Seen(seen_run, changed_at) for post_id, changed_at, seen_run in rows}
 
     async def at_indexes(
@@ -74,8 +73,7 @@ class SourcePostStore(Store):
         self, reader: Reader, account_id: int, post_ids: Sequence[str]
     ) -> dict[str, int]:
         """When any source last said something about each of these posts."""
-        values = {"account_id": account_id, "post_ids": post_ids}
-        rows = await self._rows(reader, "last_changes", **values)
+        rows = await self._rows(reader, "last_changes", account_id=account_id, post_ids=post_ids)
         return {post_id: changed_at for post_id, changed_at in rows}  # noqa: C416 - a row is no tuple
 
     async def missing(
@@ -153,9 +151,7 @@ class SourcePostStore(Store):
         """What lists of other accounts of a source say about these posts."""
         values = {**_key(account_id, user), "post_ids": post_ids}
         found: dict[str, list[OtherList]] = {}
-        for post_id, *owner, removed_at in await self._database.rows(
-            self._sql["other_lists"], values
-        ):
+        for post_id, *owner, removed_at in await self._read("other_lists", **values):
             found.setdefault(post_id, []).append(OtherList(SourceUser(*owner), removed_at))
         return found
 
@@ -163,8 +159,7 @@ class SourcePostStore(Store):
         self, account_id: int, user: SourceUser, post_ids: Sequence[str]
     ) -> dict[str, int]:
         """The posts, among the given ones, that the user removed last, and when."""
-        values = {**_key(account_id, user), "post_ids": post_ids}
-        rows = await self._read("removed", **values)
+        rows = await self._read("removed", **_key(account_id, user), post_ids=post_ids)
         return {post_id: removed_at for post_id, removed_at in rows}  # noqa: C416 - a row is no tuple
 
     async def put_folders(

@@ -136,10 +136,7 @@ class SecretStore(Store):
         return is_old and await self._database.write(work)
 
     async def delete(self, name: str) -> None:
-        async def work(transaction: Transaction) -> None:
-            await self._run(transaction, "delete", name=name)
-
-        await self._database.write(work)
+        await self._write("delete", None, name=name)
 
     async def _value(self, name: str) -> bytes | None:
         rows = await self._read("named", name=name)

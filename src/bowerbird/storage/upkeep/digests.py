@@ -14,7 +14,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.digests import Contents, Digest, Frequency, Mailing, MailState, Preferences
 from bowerbird.model.instants import Period, PeriodKind
 from bowerbird.model.posts.bookmarks import bookmark_json
-from bowerbird.storage.database import Database, Reader, Row, Transaction, place_values
+from bowerbird.storage.database import Reader, Row, Running, Store, Transaction, place_values
 
 
 class Candidate(Struct, frozen=True):
@@ -38,38 +38,36 @@ class Span(Struct, frozen=True):
     end: int
 
 
-class DigestPostStore:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        sql = database.queries("digest_posts")
-        self._sql = {name: text.format(candidate=sql["candidate"]) for name, text in sql.items()}
+class DigestPostStore(Store):
+    resource = "digest_posts"
+    fragments = ("candidate",)
 
     async def count(self, account: Account, span: Span) -> int:
-        rows = await self._rows("count_between", account, start=span.start, end=span.end)
+        rows = await self._of(account, "count_between", start=span.start, end=span.end)
         return int(rows[0][0])
 
     async def saved(self, account: Account, span: Span, limit: int) -> list[Candidate]:
         """The posts saved in a span, the newest first."""
         values = {"start": span.start, "end": span.end, "limit": limit}
-        return [Candidate(*row) for row in await self._rows("between", account, **values)]
+        return [Candidate(*row) for row in await self._of(account, "between", **values)]
 
     async def newest_unread(self, account: Account, end: int, limit: int) -> list[Candidate]:
-        rows = await self._rows("newest_unread", account, end=end, limit=limit)
+        rows = await self._of(account, "newest_unread", end=end, limit=limit)
         return [Candidate(*row) for row in rows]
 
     async def oldest_unread(self, account: Account, end: int, limit: int) -> list[Candidate]:
-        rows = await self._rows("oldest_unread", account, end=end, limit=limit)
+        rows = await self._of(account, "oldest_unread", end=end, limit=limit)
         return [Candidate(*row) for row in rows]
 
     async def labels(self, account: Account, span: Span, limit: int) -> Sequence[Row]:
         """(label, number of posts) of a span, the most used label first."""
         values = {"start": span.start, "end": span.end, "limit": limit}
-        return await self._rows("by_label", account, **values)
+        return await self._of(account, "by_label", **values)
 
     async def authors(self, account: Account, span: Span, limit: int) -> list[tuple[bytes, int]]:
         """(one post of the author, number of posts) of a span, the most saved author first."""
         values = {"start": span.start, "end": span.end, "limit": limit}
-        counted = await self._rows("by_author", account, **values)
+        counted = await self._of(account, "by_author", **values)
         numbers = [row[0] for row in counted]
         found = await self._contents("numbered", account, numbers=numbers)
         return [(found[number], count) for number, count in counted if number in found]
@@ -84,16 +82,14 @@ class DigestPostStore:
         self, account: Account, model: bytes, numbers: Sequence[int]
     ) -> Sequence[Row]:
         """(number, scales, vectors) of the posts with vectors, by number."""
-        return await self._rows("vectors", account, numbers=numbers, model=model)
+        return await self._of(account, "vectors", numbers=numbers, model=model)
+
+    def _of(self, account: Account, name: str, **values: Any) -> Running[Sequence[Row]]:
+        return self._read_slowly(name, account_id=account.account_id, **values)
 
     async def _contents(self, name: str, account: Account, **values: Any) -> dict[Any, bytes]:
-        rows = await self._rows(name, account, **values, **place_values(account))
+        rows = await self._read_slowly(name, **values, **place_values(account))
         return {row[0]: bookmark_json(row[1], row[2], row[3]) for row in rows}
-
-    async def _rows(self, name: str, account: Account, **values: Any) -> Sequence[Row]:
-        return await self._database.slow_rows(
-            self._sql[name], {"account_id": account.account_id, **values}
-        )
 
 
 NEVER: Final = 2**62
@@ -108,11 +104,9 @@ _PAGE: Final = 200
 _contents: Final = msgspec.json.Decoder(Contents).decode
 
 
-class DigestStore:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        sql = database.queries("digests")
-        self._sql = {name: text.format(columns=sql["columns"]) for name, text in sql.items()}
+class DigestStore(Store):
+    resource = "digests"
+    fragments = ("columns",)
 
     async def preferences(self, account_id: int) -> Preferences:
         return await self._preferences(self._database, account_id)
@@ -143,18 +137,14 @@ class DigestStore:
         await transaction.run(self._sql["put_preferences"], values)
 
     async def set_due(self, transaction: Transaction, account_id: int, due_at: int) -> None:
-        values = {"account_id": account_id, "due_at": due_at}
-        await transaction.run(self._sql["set_due"], values)
+        await self._run(transaction, "set_due", account_id=account_id, due_at=due_at)
 
     async def settle(self, transaction: Transaction, account_id: int, since: int) -> None:
         """Records that everything due before `since` is done."""
         await transaction.run(self._sql["settle"], {"account_id": account_id, "since": since})
 
     async def postpone(self, account_id: int, due_at: int) -> None:
-        async def work(transaction: Transaction) -> None:
-            await self.set_due(transaction, account_id, due_at)
-
-        await self._database.write(work)
+        await self._write("set_due", None, account_id=account_id, due_at=due_at)
 
     async def due_accounts(self, after: int, now: int, limit: int, *, job_kind: str) -> list[int]:
         """A page of accounts that are due and have no unfinished job of that kind, by id."""
@@ -220,8 +210,7 @@ class DigestStore:
         return await self._unsent(transaction, account_id)
 
     async def _unsent(self, reader: Reader, account_id: int) -> list[Digest]:
-        values = {"account_id": account_id, "limit": _MAX_PENDING}
-        rows = await reader.rows(self._sql["unsent"], values)
+        rows = await self._rows(reader, "unsent", account_id=account_id, limit=_MAX_PENDING)
         return [_digest(row) for row in rows]
 
     async def set_mailing(
@@ -238,8 +227,7 @@ class DigestStore:
 
     async def take_token(self, transaction: Transaction, account_id: int, new: str) -> str:
         """Stores the new unsubscribe token unless the account has one; returns the stored token."""
-        values = {"account_id": account_id, "token": new}
-        rows = await transaction.rows(self._sql["take_token"], values)
+        rows = await self._rows(transaction, "take_token", account_id=account_id, token=new)
         return str(rows[0][0])
 
     async def token(self, account_id: int) -> str | None:

@@ -14,7 +14,7 @@ from msgspec import Struct
 from bowerbird.clock import MICROSECONDS
 from bowerbird.errors import Code, Refusal
 from bowerbird.model.jobs import MAX_TRIES, Job, JobCount, JobResponse, OpenJob, QueueState
-from bowerbird.storage.database import Database, Reader, Transaction, Values
+from bowerbird.storage.database import Database, Reader, Store, Transaction, Values
 
 _ID_BYTES: Final = 16
 _WORKER_DIED: Final = f"The worker stopped during the last of {MAX_TRIES} attempts."
@@ -42,10 +42,15 @@ class _Turn(Struct, frozen=True):
     last_started_at: int
 
 
-class JobStore:
+class JobStore(Store):
+    resource = "jobs"
+
     def __init__(self, database: Database) -> None:
-        self._database = database
-        self._sql = database.queries("jobs")
+        super().__init__(database)
+        now, condition = self._sql["now"], "{condition}"
+        self._sql = {
+            name: text.format(now=now, condition=condition) for name, text in self._sql.items()
+        }
 
     async def add(
         self,
@@ -71,18 +76,18 @@ class JobStore:
         # The unfinished job can end between the two statements; then the next insert succeeds.
         for _ in range(MAX_TRIES):
             for name in ("add", "unfinished") if unique is not None else ("add",):
-                if rows := await transaction.rows(self._text(name), values):
+                if rows := await transaction.rows(self._sql[name], values):
                     return str(rows[0][0])
         raise Refusal(Code.NOT_FOUND, "The account has been deleted.")
 
     async def count_unfinished(self, transaction: Transaction, account_id: int, kind: str) -> int:
         values = {"account_id": account_id, "kind": kind}
-        return int((await transaction.rows(self._text("count_unfinished"), values))[0][0])
+        return int((await transaction.rows(self._sql["count_unfinished"], values))[0][0])
 
     async def unfinished_of_kind(self, kind: str, priority: int, limit: int) -> int:
         """The number of jobs of all accounts, counted up to `limit`."""
         values = {"kind": kind, "priority": priority, "limit": limit}
-        return int((await self._database.rows(self._text("unfinished_of_kind"), values))[0][0])
+        return int((await self._database.rows(self._sql["unfinished_of_kind"], values))[0][0])
 
     async def claim(
         self,
@@ -133,11 +138,10 @@ class JobStore:
                 "most_tries": MAX_TRIES,
                 "max_ahead": _MAX_AHEAD,
             }
-            claim = {**values, "lease": lease}
-            if claimed := await transaction.rows(self._text("claim"), claim):
+            if claimed := await self._rows(transaction, "claim", **values, lease=lease):
                 return Job(*claimed[0]), False
             failure = {**values, "error": _WORKER_DIED, "now": now}
-            if await transaction.rows(self._text("fail_abandoned"), failure):
+            if await transaction.rows(self._sql["fail_abandoned"], failure):
                 return None, True
         return None, False
 
@@ -150,8 +154,7 @@ class JobStore:
         """
         above = -1
         while True:
-            values = {"above": above, "max_priority": max_priority}
-            rows = await self._database.rows(self._text("next_priority"), values)
+            rows = await self._read("next_priority", above=above, max_priority=max_priority)
             if rows[0][0] is None:
                 return []
             above = rows[0][0]
@@ -179,7 +182,7 @@ class JobStore:
             "limit": _WINDOW,
             "max_ahead": _MAX_AHEAD,
         }
-        return [_Turn(*row) for row in await self._database.rows(self._text("turns"), values)]
+        return [_Turn(*row) for row in await self._database.rows(self._sql["turns"], values)]
 
     async def renew_lease(self, job: Job, done: int, total: int, *, lease_s: float) -> bool:
         """Renews the lease and stores the progress; False if the worker lost the job."""
@@ -220,85 +223,72 @@ class JobStore:
 
     async def retry(self, account_id: int, job_id: str) -> bool:
         """Queues a failed job again; False if it has not failed, or the same job is unfinished."""
-
-        async def work(transaction: Transaction) -> bool:
-            values = {"account_id": account_id, "job_id": job_id}
-            return bool(await transaction.rows(self._text("retry"), values))
-
-        return await self._database.write(work)
+        return bool(await self._write("retry", None, account_id=account_id, job_id=job_id))
 
     async def one(
         self, account_id: int, job_id: str, reader: Reader | None = None
     ) -> JobResponse | None:
         values = {"account_id": account_id, "job_id": job_id}
-        rows = await (reader or self._database).rows(self._text("one"), values)
+        rows = await (reader or self._database).rows(self._sql["one"], values)
         return JobResponse(*rows[0]) if rows else None
 
     async def of_kind(self, account_id: int, kind: str, limit: int) -> list[JobResponse]:
         """The latest jobs of an account, newest first."""
-        values = {"account_id": account_id, "kind": kind, "limit": limit}
-        rows = await self._database.rows(self._text("of_kind"), values)
+        rows = await self._read("of_kind", account_id=account_id, kind=kind, limit=limit)
         return [JobResponse(*row) for row in rows]
 
     async def owner(self, job_id: str) -> int | None:
         """The account of a job, for an operator who knows only the job's id."""
-        rows = await self._database.slow_rows(self._text("owner"), {"job_id": job_id})
+        rows = await self._database.slow_rows(self._sql["owner"], {"job_id": job_id})
         return int(rows[0][0]) if rows else None
 
     async def latest(self, limit: int) -> list[JobResponse]:
-        rows = await self._database.slow_rows(self._text("latest"), {"limit": limit})
+        rows = await self._database.slow_rows(self._sql["latest"], {"limit": limit})
         return [JobResponse(*row) for row in rows]
 
     async def open_page(self, after: tuple[int, int, str], limit: int) -> list[OpenJob]:
         """Jobs that are not finished or have failed, after an account, date and id."""
         account_id, created_at, job_id = after
         key = {"account_id": account_id, "created_at": created_at, "job_id": job_id}
-        rows = await self._database.rows(self._text("open_page"), {**key, "limit": limit})
+        rows = await self._database.rows(self._sql["open_page"], {**key, "limit": limit})
         return [OpenJob(*row) for row in rows]
 
     async def counts(self, *, only_unfinished: bool = False) -> list[JobCount]:
         """Counting only unfinished jobs is much faster, because they have their own index."""
-        sql = self._text("counts_unfinished" if only_unfinished else "counts")
+        sql = self._sql["counts_unfinished" if only_unfinished else "counts"]
         return [JobCount(*row) for row in await self._database.slow_rows(sql, {})]
 
     async def queue(self) -> QueueState:
-        values = {"max_ahead": _MAX_AHEAD}
-        row = (await self._database.slow_rows(self._text("queue"), values))[0]
+        row = (await self._read_slowly("queue", max_ahead=_MAX_AHEAD))[0]
         return QueueState(*map(int, row))
 
     async def due_to_expire(self, now: int, limit: int) -> list[JobResponse]:
         """Completed jobs whose file has expired."""
-        values = {"now": now, "limit": limit}
-        rows = await self._database.slow_rows(self._text("due_to_expire"), values)
+        rows = await self._read_slowly("due_to_expire", now=now, limit=limit)
         return [JobResponse(*row) for row in rows]
 
     async def expire(self, account_id: int, job_id: str) -> None:
-        async def work(transaction: Transaction) -> None:
-            values = {"account_id": account_id, "job_id": job_id}
-            await transaction.run(self._text("expire"), values)
-
-        await self._database.write(work)
+        await self._write("expire", None, account_id=account_id, job_id=job_id)
 
     async def accounts_with_old(self, before: int, limit: int) -> list[int]:
-        values = {"before": before, "limit": limit}
-        rows = await self._database.slow_rows(self._text("accounts_with_old"), values)
+        rows = await self._read_slowly("accounts_with_old", before=before, limit=limit)
         return [row[0] for row in rows]
 
     async def delete_old(self, account_id: int, before: int, limit: int) -> int:
         """Deletes up to `limit` jobs that ended before an instant; returns their number."""
-
-        async def work(transaction: Transaction) -> int:
-            values = {"account_id": account_id, "before": before, "limit": limit}
-            return len(await transaction.rows(self._text("delete_old"), values))
-
-        return await self._database.write(work)
+        values = {"account_id": account_id, "before": before, "limit": limit}
+        return len(await self._write("delete_old", None, **values))
 
     async def _update(self, name: str, job: Job, values: Values, condition: str = "") -> bool:
         """False if the worker no longer holds the job."""
 
         async def work(transaction: Transaction) -> bool:
             key = {"account_id": job.account_id, "job_id": job.job_id, "fence": job.fence}
-            return bool(await transaction.rows(self._text(name, condition), {**values, **key}))
+            return bool(
+                await transaction.rows(
+                    self._sql[name].format(condition=condition), {**values, **key}
+                )
+            )
 
         return await self._database.write(work)
 
@@ -306,10 +296,7 @@ class JobStore:
         self, transaction: Transaction, account_id: int, job_id: str, error: str, now: int
     ) -> bool:
         values = {"account_id": account_id, "job_id": job_id, "error": error, "now": now}
-        return bool(await transaction.rows(self._text("fail", "TRUE"), values))
-
-    def _text(self, name: str, condition: str = "") -> str:
-        return self._sql[name].format(now=self._sql["now"], condition=condition)
+        return bool(await transaction.rows(self._sql["fail"].format(condition="TRUE"), values))
 
 
 def _micro(seconds: float) -> int:

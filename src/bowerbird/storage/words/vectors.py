@@ -14,7 +14,7 @@ from bowerbird.model.vectors import (
     UnembeddedPost,
     VectorStoreState,
 )
-from bowerbird.storage.database import Database, Reader, Row, Transaction, place_values
+from bowerbird.storage.database import Reader, Row, Store, Transaction, place_values
 
 _NO_MODEL: Final = b""
 # Of a stale vector.
@@ -49,10 +49,8 @@ class VectorPart(NamedTuple):
     content: bytes
 
 
-class VectorStore:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._sql = database.queries("vectors")
+class VectorStore(Store):
+    resource = "vectors"
 
     async def stores(self, account_id: int, reader: Reader | None = None) -> list[VectorStoreState]:
         """One store per model."""
@@ -64,22 +62,20 @@ class VectorStore:
     async def page(self, after: tuple[int, bytes], limit: int) -> list[ListedVectorStore]:
         """The stores of all accounts after the given account and model."""
         account_id, model = after
-        values = {"account_id": account_id, "model": model, "limit": limit}
-        rows = await self._database.rows(self._sql["page"], values)
+        rows = await self._read("page", account_id=account_id, model=model, limit=limit)
         return [ListedVectorStore(*row) for row in rows]
 
     async def create(self, account_id: int, model: bytes, name: str, now: int) -> None:
-        values = {"account_id": account_id, "model": model, "name": name, "now": now}
-        await self._run(self._sql["insert_store"], values)
+        await self._write(
+            "insert_store", None, account_id=account_id, model=model, name=name, now=now
+        )
 
     async def missing(
         self, account: Account, model: bytes, first: int, limit: int
     ) -> list[UnembeddedPost]:
         """Bookmarks without a vector or with a stale one, by number, from `first` on."""
         values = {"account_id": account.account_id, "model": model, "first": first, "limit": limit}
-        rows = await self._database.slow_rows(
-            self._sql["missing"], {**values, **place_values(account)}
-        )
+        rows = await self._read_slowly("missing", **values, **place_values(account))
         return [UnembeddedPost(*row) for row in rows]
 
     async def posts(self, account: Account, first: int, limit: int) -> list[UnembeddedPost]:
@@ -89,9 +85,7 @@ class VectorStore:
     async def mark_examined(self, account_id: int, store: VectorStoreState, below: int) -> None:
         """Records that the language of every bookmark below a number is known."""
         values = {"account_id": account_id, "model": store.model, "below": below}
-        await self._run(
-            self._sql["mark_examined"], {**values, "seen_invalidations": store.invalidations}
-        )
+        await self._write("mark_examined", None, **values, seen_invalidations=store.invalidations)
 
     async def put(
         self,
@@ -136,7 +130,7 @@ class VectorStore:
 
     async def mark_built(self, account_id: int, model: bytes) -> None:
         """Does nothing as long as a bookmark has no vector."""
-        await self._run(self._sql["mark_built"], {"account_id": account_id, "model": model})
+        await self._write("mark_built", None, account_id=account_id, model=model)
 
     async def rows_since(
         self, account_id: int, model: bytes, after: tuple[int, int], limit: int
@@ -156,8 +150,7 @@ class VectorStore:
 
     async def part_ends(self, account_id: int, model: bytes) -> Sequence[Row]:
         """(written, number, posts) of each part, in their order."""
-        values = {"account_id": account_id, "model": model}
-        return await self._database.slow_rows(self._sql["part_ends"], values)
+        return await self._read_slowly("part_ends", account_id=account_id, model=model)
 
     async def count_between(
         self, account_id: int, model: bytes, after: tuple[int, int], last: tuple[int, int]
@@ -178,8 +171,7 @@ class VectorStore:
 
     async def number_text(self, account_id: int, model: bytes) -> str | None:
         """The numbers of all bookmarks that have a vector, separated by commas."""
-        values = {"account_id": account_id, "model": model}
-        rows = await self._database.slow_rows(self._sql["number_text"], values)
+        rows = await self._read_slowly("number_text", account_id=account_id, model=model)
         text: str | None = rows[0][0]
         return text
 
@@ -187,8 +179,7 @@ class VectorStore:
         self, transaction: Transaction, account_id: int, numbers: Sequence[int]
     ) -> Sequence[Row]:
         """(number, model, text hash) for each vector of the bookmarks that is not stale."""
-        values = {"account_id": account_id, "numbers": numbers}
-        return await transaction.rows(self._sql["text_hashes"], values)
+        return await self._rows(transaction, "text_hashes", account_id=account_id, numbers=numbers)
 
     async def mark_stale(
         self, transaction: Transaction, account_id: int, stale: Mapping[bytes, Sequence[int]]
@@ -205,8 +196,7 @@ class VectorStore:
             await transaction.run(self._sql["update_after_stale"], update)
 
     async def number_of(self, account_id: int, post_id: str) -> int | None:
-        values = {"account_id": account_id, "post_id": post_id}
-        rows = await self._database.rows(self._sql["number_of"], values)
+        rows = await self._read("number_of", account_id=account_id, post_id=post_id)
         return rows[0][0] if rows else None
 
     async def accounts_to_build(
@@ -227,7 +217,7 @@ class VectorStore:
 
     async def update_unpaid_since(self, now: int) -> None:
         """Records which stores lost or regained their paid plan since the last call."""
-        await self._run(self._sql["update_unpaid_since"], {"now": now, "plan": Plan.PRO.value})
+        await self._write("update_unpaid_since", None, now=now, plan=Plan.PRO.value)
 
     async def expired(
         self, models: CurrentModels, unpaid_before: int, limit: int
@@ -269,9 +259,6 @@ class VectorStore:
 
     def _expired(self, name: str) -> str:
         return self._sql[name].format(condition=self._sql["expired_condition"])
-
-    async def _run(self, sql: str, values: dict[str, Any]) -> None:
-        await self._database.write(lambda transaction: transaction.run(sql, values))
 
 
 def _current(models: CurrentModels) -> dict[str, Any]:

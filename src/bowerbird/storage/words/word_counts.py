@@ -15,7 +15,14 @@ from msgspec import Struct
 
 from bowerbird.model.accounts import Account
 from bowerbird.model.words import GAP, UNCOUNTED_END
-from bowerbird.storage.database import Database, Reader, Row, Transaction, Values, place_values
+from bowerbird.storage.database import (
+    Reader,
+    Row,
+    Store,
+    Transaction,
+    Values,
+    place_values,
+)
 from bowerbird.storage.libraries import LockedLibrary
 
 # The row that counts the posts themselves. No token is empty.
@@ -58,10 +65,8 @@ def _counted(index_text: str) -> list[str]:
     return index_text.rpartition(_UNCOUNTED)[2].split()
 
 
-class WordCounts:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._sql = database.queries("word_counts")
+class WordCounts(Store):
+    resource = "word_counts"
 
     async def of(self, account: Account, words: Collection[str]) -> dict[str, int]:
         """How many counted posts contain each word. Words that none contains are left out."""
@@ -133,9 +138,7 @@ class WordCounts:
         await transaction.run(self._sql["add"], values)
         if lowered := [word for word, change in ordered.items() if change < 0]:
             words = lowered
-            await transaction.run(
-                self._sql["delete_absent"], {"account_id": account_id, "words": words}
-            )
+            await self._run(transaction, "delete_absent", account_id=account_id, words=words)
 
     async def is_pending(self, reader: Reader, account_id: int) -> bool:
         """Whether changes are left to add."""
@@ -163,15 +166,14 @@ class WordCounts:
         self, account: Account, word_form: int, after: int, limit: int
     ) -> list[tuple[int, bytes]]:
         """(number, stored JSON) of counted bookmarks after a number."""
-        values = {"account_id": account.account_id, **place_values(account)}
+        values = {**place_values(account)}
         values |= {"word_form": word_form, "after": after, "limit": limit}
         rows = await self._database.slow_rows(self._sql["counted_posts"], values)
         return [(number, rendering or b"") for number, rendering in rows]
 
     async def stored(self, account: Account) -> dict[str, int]:
         """All counts with the changes that are left to add, in the form of `occurrences`."""
-        values = {"account_id": account.account_id}
-        rows = await self._database.slow_rows(self._sql["stored"], values)
+        rows = await self._read_slowly("stored", account_id=account.account_id)
         return dict(tuple(row) for row in rows)
 
     async def due_accounts(self, after: int, limit: int, *, job_kind: str) -> list[int]:
@@ -188,17 +190,13 @@ class WordCounts:
 
     async def uncounted(self, account: Account, limit: int) -> list[tuple[int, int]]:
         """(number, stored bytes) of the first posts of an old form."""
-        values = {"account_id": account.account_id, **place_values(account), "limit": limit}
-        rows = await self._database.slow_rows(self._sql["uncounted"], values)
+        rows = await self._read_slowly("uncounted", **place_values(account), limit=limit)
         return [(number, size) for number, size in rows]
 
     async def uncounted_posts(
         self, account: Account, numbers: Sequence[int]
     ) -> list[UncountedPost]:
-        values = {"account_id": account.account_id, **place_values(account)}
-        rows = await self._database.slow_rows(
-            self._sql["uncounted_posts"], {**values, "numbers": numbers}
-        )
+        rows = await self._read_slowly("uncounted_posts", **place_values(account), numbers=numbers)
         return [UncountedPost(number, hash, rendering or b"") for number, hash, rendering in rows]
 
     async def still_uncounted(
