@@ -164,6 +164,7 @@ OLDER_FORM = re.compile(r"word_form < (\d+)")
 @pytest.mark.parametrize(
     ("file", "form"),
     [
+        ("word_counts.sql", INDEX_FORM),
         ("word_counts.sqlite.sql", INDEX_FORM),
         ("word_counts.postgres.sql", INDEX_FORM),
         ("word_reads.sqlite.sql", COUNTED_FORM),

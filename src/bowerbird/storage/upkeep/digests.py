@@ -40,7 +40,7 @@ class Span(Struct, frozen=True):
 
 class DigestPostStore(Store):
     resource = "digest_posts"
-    fragments = ("candidate",)
+    fragments = ("candidate", "rendered")
 
     async def count(self, account: Account, span: Span) -> int:
         rows = await self._of(account, "count_between", start=span.start, end=span.end)

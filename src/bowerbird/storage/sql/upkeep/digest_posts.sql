@@ -72,3 +72,21 @@ SELECT v.number, v.scales, v.vectors
    AND v.number = ANY(CAST(:numbers AS bigint[]))
    AND v.model = :model
  ORDER BY v.number
+
+-- name: posts
+SELECT b.post_id,
+       {rendered},
+       c.tags, CAST(b.is_read AS integer) + 2 * CAST(b.is_archived AS integer)
+  FROM bookmark AS b INDEXED BY bookmark_by_post
+  JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
+ WHERE b.account_id = :account_id
+   AND b.post_id = ANY(CAST(:post_ids AS text[]))
+
+-- name: numbered
+SELECT b.number,
+       {rendered},
+       c.tags, CAST(b.is_read AS integer) + 2 * CAST(b.is_archived AS integer)
+  FROM bookmark AS b
+  JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
+ WHERE b.account_id = :account_id
+   AND b.number = ANY(CAST(:numbers AS bigint[]))

@@ -3,19 +3,6 @@
 -- the statement's start, because Citus refuses a clock that goes on while an UPDATE runs.
 CAST(date_part('epoch', statement_timestamp()) * 1000000 AS bigint)
 
--- name: delete_old
--- Skips rows that another node is removing. The ARRAY makes PostgreSQL choose the rows once.
-DELETE FROM job
- WHERE account_id = :account_id
-   AND job_id = ANY(ARRAY(SELECT o.job_id
-                            FROM job AS o
-                           WHERE o.account_id = :account_id
-                             AND o.completed_at < :before
-                           ORDER BY o.completed_at
-                           LIMIT :limit
-                             FOR UPDATE SKIP LOCKED))
-RETURNING job_id
-
 -- name: turns
 -- Reads the index in the order of accounts, up to a limit. Per account: the job that has been due
 -- longest, if any is due; the number of running jobs; the time the last job started.

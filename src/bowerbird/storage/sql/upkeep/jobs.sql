@@ -228,3 +228,16 @@ SELECT DISTINCT j.account_id
  WHERE j.completed_at < :before
  ORDER BY j.account_id
  LIMIT :limit
+
+-- name: delete_old
+-- Skips rows that another node is removing. The ARRAY makes PostgreSQL choose the rows once.
+DELETE FROM job
+ WHERE account_id = :account_id
+   AND job_id = ANY(ARRAY(SELECT o.job_id
+                            FROM job AS o
+                           WHERE o.account_id = :account_id
+                             AND o.completed_at < :before
+                           ORDER BY o.completed_at
+                           LIMIT :limit
+                             FOR UPDATE SKIP LOCKED))
+RETURNING job_id

@@ -2,17 +2,6 @@
 -- The database's clock in microseconds, so that the leases of all machines use one clock.
 CAST(unixepoch('subsec') * 1000000 AS INTEGER)
 
--- name: delete_old
-DELETE FROM job
- WHERE account_id = :account_id
-   AND job_id IN (SELECT o.job_id
-                    FROM job AS o
-                   WHERE o.account_id = :account_id
-                     AND o.completed_at < :before
-                   ORDER BY o.completed_at
-                   LIMIT :limit)
-RETURNING job_id
-
 -- name: turns
 -- Jumps from account to account along the index, up to a limit. Per account: the job that has
 -- been due longest, if any is due; the number of running jobs; the time the last job started.

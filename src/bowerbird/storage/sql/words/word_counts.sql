@@ -18,3 +18,54 @@ SELECT p.number, p.changes
 DELETE FROM word_change
  WHERE account_id = :account_id
    AND number = :number
+
+-- name: delete_absent
+DELETE FROM word_count
+ WHERE account_id = :account_id
+   AND word = ANY(CAST(:words AS text[]))
+   AND posts <= 0
+
+-- name: uncounted
+-- The first posts whose words have an old form, and the size of each. Content can be lost.
+SELECT b.number, coalesce(length(c.rendering), 0)
+  FROM bookmark AS b INDEXED BY bookmark_reworded
+  LEFT JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
+ WHERE b.account_id = :account_id
+   AND b.word_form < 3
+ ORDER BY b.number
+ LIMIT :limit
+
+-- name: uncounted_posts
+SELECT b.number, b.content_hash, c.rendering
+  FROM bookmark AS b
+  LEFT JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
+ WHERE b.account_id = :account_id
+   AND b.number = ANY(CAST(:numbers AS bigint[]))
+   AND b.word_form < 3
+
+-- name: still_uncounted
+SELECT b.number, b.content_hash
+  FROM bookmark AS b
+ WHERE b.account_id = :account_id
+   AND b.number = ANY(CAST(:numbers AS bigint[]))
+   AND b.word_form < 3
+
+-- name: renderings
+-- Of the posts among these whose words are counted.
+SELECT c.rendering
+  FROM bookmark AS b
+  LEFT JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
+ WHERE b.account_id = :account_id
+   AND b.number = ANY(CAST(:numbers AS bigint[]))
+   AND b.word_form >= :word_form
+
+-- name: counted_posts
+-- By number, after a given one.
+SELECT b.number, c.rendering
+  FROM bookmark AS b
+  LEFT JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
+ WHERE b.account_id = :account_id
+   AND b.number > :after
+   AND b.word_form >= :word_form
+ ORDER BY b.number
+ LIMIT :limit
