@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from bowerbird.clock import Clock, month_of
-from bowerbird.errors import Code, Refusal
+from bowerbird.errors import Refusal
 from bowerbird.jobs.worker import JobKind, Paused, Progress, Recurring
 from bowerbird.library.access import plans
 from bowerbird.library.accounts.accounts import AccountDeletion
@@ -34,7 +34,7 @@ from bowerbird.model.jobs import LINKS, MEDIA, REINDEXING, RULES, SOURCES, WEBHO
 from bowerbird.model.posts import links, media
 from bowerbird.search.meaning.models import Models
 from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database
 from bowerbird.storage.files.files import Files
 from bowerbird.storage.upkeep.jobs import JobStore
 
@@ -71,7 +71,6 @@ class AccountJobs:
         self.kind = JobKind(name, self._run, is_waiting=is_waiting, own_lanes=own_lanes)
         self.recurring: list[Recurring] = []
         self._turn_s = turn_s
-        self._database = database
         self._clock = clock
         self._priority = priority
         self._jobs = JobStore(database)
@@ -88,28 +87,8 @@ class AccountJobs:
     async def _add_all(self, due_accounts: DueAccounts) -> None:
         after = 0
         while page := await due_accounts(after):
-            for account_id in page:
-                await self._add(account_id)
+            await self._jobs.add_for(page, self.kind.name, self._priority, self._clock())
             after = page[-1]
-
-    async def _add(self, account_id: int) -> None:
-        async def work(transaction: Transaction) -> None:
-            await self._jobs.add(
-                transaction,
-                account_id,
-                self.kind.name,
-                b"{}",
-                priority=self._priority,
-                now=self._clock(),
-                unique=self.kind.name,
-            )
-
-        try:
-            await self._database.write(work)
-        except Refusal as refused:
-            # The account was deleted since it was found.
-            if refused.code is not Code.NOT_FOUND:
-                raise
 
 
 def in_turns(progress: Progress, turn_s: float) -> Progress:

@@ -243,9 +243,7 @@ class Connections:
         await self._store.set_state(
             transaction, account_id, connection_id, ConnectionState.ACTIVE, now
         )
-        await self._jobs.add(
-            transaction, account_id, KIND, b"{}", priority=SOURCES, now=now, unique=KIND
-        )
+        await self._jobs.add_own(transaction, account_id, KIND, SOURCES, now)
 
     async def _change(self, account_id: int, connection_id: str, change: Change) -> None:
         async def work(transaction: Transaction) -> None:

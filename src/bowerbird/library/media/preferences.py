@@ -104,15 +104,7 @@ class MediaPreferences:
         await self._database.write(work, account.account_id)
 
     async def _start(self, transaction: Transaction, account_id: int) -> None:
-        await self._jobs.add(
-            transaction,
-            account_id,
-            KIND,
-            b"{}",
-            priority=MEDIA,
-            now=self._clock(),
-            unique=KIND,
-        )
+        await self._jobs.add_own(transaction, account_id, KIND, MEDIA, self._clock())
 
 
 def _sum(counts: dict[tuple[str, str], int], wanted: str) -> int:

@@ -5,8 +5,8 @@ Unused vectors are removed. A hash of the text says whether it has changed.
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
 import msgspec
 
@@ -97,8 +97,6 @@ class StaleVectors:
         await self._store.mark_stale(transaction, account_id, stale)
 
 
-T = TypeVar("T")
-
 JOB: Final = BUILD
 BUILD_EVERY_S: Final = 10.0
 REMOVE_EVERY_S: Final = 600.0
@@ -136,9 +134,9 @@ class VectorSweeps:
             models = (current.identity, second.identity)
         after, pending = 0, 0
         while page := await self._store.accounts_to_build(models, after, _ACCOUNTS_PER_PAGE):
-            for account in page:
-                pending += max(account.missing, account.missing_second)
-                await self._start(account.account_id)
+            pending += sum(max(account.missing, account.missing_second) for account in page)
+            accounts = [account.account_id for account in page]
+            await self._jobs.add_for(accounts, JOB, EMBEDDING, self._clock())
             after = page[-1].account_id
         self.pending = pending
 
@@ -173,33 +171,16 @@ class VectorSweeps:
 
         total, removed = 0, _REMOVED_PER_TRANSACTION
         while removed == _REMOVED_PER_TRANSACTION:
-            removed = await self._unless_deleted(work) or 0
+            try:
+                removed = await self._database.write(work)
+            except Refusal as refused:
+                # The account was deleted since it was found.
+                if refused.code is not Code.NOT_FOUND:
+                    raise
+                removed = 0
             total += removed
             await asyncio.sleep(self._pause_s)
         return total > 0
-
-    async def _start(self, account_id: int) -> None:
-        async def work(transaction: Transaction) -> None:
-            await self._jobs.add(
-                transaction,
-                account_id,
-                JOB,
-                b"{}",
-                priority=EMBEDDING,
-                now=self._clock(),
-                unique=JOB,
-            )
-
-        await self._unless_deleted(work)
-
-    async def _unless_deleted(self, work: Callable[[Transaction], Awaitable[T]]) -> T | None:
-        """Runs `work`; None if the account has been deleted since it was found."""
-        try:
-            return await self._database.write(work)
-        except Refusal as refused:
-            if refused.code is not Code.NOT_FOUND:
-                raise
-        return None
 
 
 async def _is_usable(model: Embedder) -> bool:

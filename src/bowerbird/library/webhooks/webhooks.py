@@ -317,15 +317,7 @@ class Webhooks:
         return delivery_response(delivery)
 
     async def _add_job(self, transaction: Transaction, account: Account) -> None:
-        await self._jobs.add(
-            transaction,
-            account.account_id,
-            KIND,
-            b"{}",
-            priority=WEBHOOKS,
-            now=self._clock(),
-            unique=KIND,
-        )
+        await self._jobs.add_own(transaction, account.account_id, KIND, WEBHOOKS, self._clock())
 
     async def _note(
         self, transaction: Transaction, account: Account, kind: ActivityKind, hook: Webhook

@@ -274,7 +274,7 @@ def narrowing(
         and (value := getattr(filter, name)) is not None
         and value is not False
     ]
-    values: dict[str, Any] = {**place_values(account)}
+    values: dict[str, Any] = dict(place_values(account))
     for name in fragments:
         values[name] = getattr(filter, name)
     values["unknown"] = UNKNOWN

@@ -21,6 +21,8 @@ _WORKER_DIED: Final = f"The worker stopped during the last of {MAX_TRIES} attemp
 # How many accounts a claim considers, so that its cost does not grow with the queue.
 _WINDOW: Final = 100
 _CANDIDATES: Final = 5
+# Keeps a transaction below 20 ms, so that other writers do not wait.
+_ADDED_AT_ONCE: Final = 50
 # Longer than any lease or pause. A job whose time is further ahead has it from a clock that was
 # set back since; it would be stuck if its worker has died.
 _MAX_AHEAD: Final = 300 * MICROSECONDS
@@ -79,6 +81,29 @@ class JobStore(Store):
                 if rows := await transaction.rows(self._sql[name], values):
                     return str(rows[0][0])
         raise Refusal(Code.NOT_FOUND, "The account has been deleted.")
+
+    async def add_own(
+        self, transaction: Transaction, account_id: int, kind: str, priority: int, now: int
+    ) -> None:
+        """The job of a kind of which an account has one at a time."""
+        await self.add(
+            transaction, account_id, kind, b"{}", priority=priority, now=now, unique=kind
+        )
+
+    async def add_for(self, account_ids: Sequence[int], kind: str, priority: int, now: int) -> None:
+        """The own jobs of accounts. Those that were deleted since they were found get none."""
+
+        async def work(transaction: Transaction, some: Sequence[int]) -> None:
+            for account_id in some:
+                try:
+                    await self.add_own(transaction, account_id, kind, priority, now)
+                except Refusal as refused:
+                    if refused.code is not Code.NOT_FOUND:
+                        raise
+
+        for first in range(0, len(account_ids), _ADDED_AT_ONCE):
+            some = account_ids[first : first + _ADDED_AT_ONCE]
+            await self._database.write(partial(work, some=some))
 
     async def count_unfinished(self, transaction: Transaction, account_id: int, kind: str) -> int:
         values = {"account_id": account_id, "kind": kind}

@@ -74,8 +74,8 @@ class VectorStore(Store):
         self, account: Account, model: bytes, first: int, limit: int
     ) -> list[UnembeddedPost]:
         """Bookmarks without a vector or with a stale one, by number, from `first` on."""
-        values = {"account_id": account.account_id, "model": model, "first": first, "limit": limit}
-        rows = await self._read_slowly("missing", **values, **place_values(account))
+        values = {"model": model, "first": first, "limit": limit, **place_values(account)}
+        rows = await self._read_slowly("missing", **values)
         return [UnembeddedPost(*row) for row in rows]
 
     async def posts(self, account: Account, first: int, limit: int) -> list[UnembeddedPost]:

@@ -166,7 +166,7 @@ class WordCounts(Store):
         self, account: Account, word_form: int, after: int, limit: int
     ) -> list[tuple[int, bytes]]:
         """(number, stored JSON) of counted bookmarks after a number."""
-        values = {**place_values(account)}
+        values = place_values(account)
         values |= {"word_form": word_form, "after": after, "limit": limit}
         rows = await self._database.slow_rows(self._sql["counted_posts"], values)
         return [(number, rendering or b"") for number, rendering in rows]
