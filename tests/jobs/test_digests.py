@@ -128,7 +128,7 @@ async def test_a_sweep_stops_when_the_queue_is_full(
     cast: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bowerbird.jobs.digests.MAX_UNFINISHED", 2)
-    monkeypatch.setattr("bowerbird.jobs.digests._JOBS_PER_TRANSACTION", 1)
+    monkeypatch.setattr("bowerbird.jobs.digests._ACCOUNTS", 1)
     await save(cast.alice, cast.bob, cast.free)
     cast.clock.now = instant(MONDAY)
 
