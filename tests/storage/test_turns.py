@@ -121,7 +121,7 @@ async def check_postgres(database: Database) -> None:
 
 
 async def explained(store: JobStore, name: str, **values: Any) -> str:
-    sql = f"EXPLAIN {store._text(name)}"  # noqa: SLF001 - explains the statement itself
+    sql = f"EXPLAIN {store._sql[name]}"  # noqa: SLF001 - explains the statement itself
     rows = await store._database.rows(sql, values)  # noqa: SLF001 - as above
     return "\n".join(str(row[0]) for row in rows)
 

@@ -154,11 +154,7 @@ class ConnectionStore(Store):
         self, account_id: int, name: str, connection: Connection, **values: Any
     ) -> Sequence[Row]:
         key = _key(account_id, connection.connection_id)
-
-        async def work(transaction: Transaction) -> Sequence[Row]:
-            return await self._rows(transaction, name, **key, **values)
-
-        return await self._database.write(work, account_id)
+        return await self._write(name, account_id, **key, **values)
 
 
 def _key(account_id: int, connection_id: str) -> dict[str, Any]:
