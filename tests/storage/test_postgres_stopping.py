@@ -9,6 +9,7 @@ import asyncpg
 import pytest
 
 from bowerbird.errors import Refusal
+from bowerbird.storage.database import Transaction
 from bowerbird.storage.postgres.database import Limits, PostgresDatabase, open_pool
 from tests.support import databases
 from tests.support.postgres import ThrowawayPostgres
@@ -78,3 +79,24 @@ async def test_closing_stops_slow_reads_on_the_server(postgres: ThrowawayPostgre
         with pytest.raises(Refusal, match="The service is stopping"):
             await reading
         assert await running(watcher) == 0
+
+
+async def test_a_write_whose_caller_goes_as_it_begins_logs_nothing(
+    postgres: ThrowawayPostgres,
+) -> None:
+    async def write(transaction: Transaction) -> None:
+        await transaction.rows("SELECT 1", {})
+
+    said: list[str] = []
+    async with opened(postgres) as (database, _):
+        await database.write(write)
+        asyncio.get_running_loop().set_exception_handler(lambda _, about: said.append(str(about)))
+        # One of these is the moment between the first statement and its answer.
+        for moment in range(60):
+            writing = asyncio.create_task(database.write(write))
+            for _ in range(moment):
+                await asyncio.sleep(0)
+            writing.cancel()
+            await asyncio.gather(writing, return_exceptions=True)
+
+    assert not said

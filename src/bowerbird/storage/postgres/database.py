@@ -398,8 +398,14 @@ class PostgresTransaction:
 @asynccontextmanager
 async def _transaction(connection: Any) -> AsyncIterator[None]:
     """A transaction, or inside one a savepoint."""
-    transaction = connection.transaction()
-    await transaction.start()
+    transaction, is_inner = connection.transaction(), connection.is_in_transaction()
+    try:
+        await transaction.start()
+    except BaseException:
+        # It may have begun or not; the driver would log this as a mistake of ours.
+        if not is_inner:
+            connection.terminate()
+        raise
     try:
         yield
     except TimeoutError:
