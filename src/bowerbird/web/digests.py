@@ -69,12 +69,7 @@ class DigestPages:
             is_first=asked.cursor is None,
             daily=await self._highlights.daily(visit) if asked.cursor is None else None,
             next_at=times.moment_of(preferences.next_digest_at),
-            digest={
-                "frequency": preferences.frequency,
-                "hour": preferences.hour,
-                "mail": preferences.mail,
-                "highlight": preferences.highlight,
-            },
+            digest=preferences,
             time_zone=preferences.time_zone,
             can_mail=preferences.mail_available,
         )

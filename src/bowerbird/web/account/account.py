@@ -130,12 +130,7 @@ class _AccountPage:
             can_disconnect=methods.can_disconnect,
             sessions=await services.sessions.all(visit.account_id),
             this_session=visitor.session.session_id,
-            digest={
-                "frequency": preferences.frequency,
-                "hour": preferences.hour,
-                "mail": preferences.mail,
-                "highlight": preferences.highlight,
-            },
+            digest=preferences,
             removed_posts=await services.accounts.removed_posts(visit.account_id),
             reading=reading_form(visit),
             zones=_zones(visitor.time_zone),

@@ -1,6 +1,6 @@
 """/labels: find a label, make one, rename it, choose its colour, merge it, delete it."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -24,6 +24,7 @@ from bowerbird.web.visits.visit import Visit, is_own_path
 from bowerbird.wire.responses.replies import Reply
 
 PATH: Final = "/labels"
+_MAKE: Final = f"{PATH}/make"
 _PER_PAGE: Final = 60
 # The parameters of the list. `label` is the one that is being changed.
 _FIND, _CURSOR, _EDITED = "q", "cursor", "label"
@@ -39,53 +40,39 @@ class LabelPages:
     def routes(self) -> list[PageRoute]:
         return [
             PageRoute("GET", PATH, self.show),
-            PageRoute("POST", f"{PATH}/make", self.make, page=PATH),
-            PageRoute("POST", f"{PATH}/change", self.change, page=PATH),
-            PageRoute("POST", f"{PATH}/merge", self.merge, page=PATH),
-            PageRoute("POST", f"{PATH}/delete", self.delete, page=PATH),
+            PageRoute("POST", _MAKE, self.make, page=PATH, again=self.show),
+            PageRoute("POST", f"{PATH}/change", self.change, page=PATH, again=self.show),
+            PageRoute("POST", f"{PATH}/merge", self.merge, page=PATH, again=self.show),
+            PageRoute("POST", f"{PATH}/delete", self.delete, page=PATH, again=self.show),
         ]
-
-    async def show(self, visit: Visit) -> Reply:
-        return await self._shown(visit, visit.query)
 
     async def make(self, visit: Visit) -> Reply:
         """The search box also names a new label."""
-        name = visit.form.get(_FIND, "")
-        try:
-            wanted = _change({"label_name": name}).label_name
-            assert isinstance(wanted, str)
-            made, row = await self._write(visit.signed_in.account, self._labels.create, wanted)
-        except Refusal as refused:
-            return await self._shown(visit, {_FIND: name}, refused)
+        wanted = _change({"label_name": visit.form.get(_FIND, "")}).label_name
+        assert isinstance(wanted, str)
+        made, row = await self._write(visit.signed_in.account, self._labels.create, wanted)
         said = "label-known" if row is None else "label-made"
         return self._go({_FIND: made.label_name, **_told(said, row)}, f"label-{made.id}")
 
     async def change(self, visit: Visit) -> Reply:
+        account, label_id = visit.signed_in.account, visit.form.get(_EDITED, "")
         sent = {"label_name": visit.form.get("name", ""), "color": visit.form.get("color") or None}
-
-        async def change(account: Account, label_id: str) -> Reply:
-            _, row = await self._write(account, self._labels.update, label_id, _change(sent))
-            if row is not None and not row.is_finished:
-                await self._labels.changes.finish_soon(account, row.change_id)
-            kept = _kept(visit.form.get("back", ""))
-            return self._go({**kept, **_told("label-changed", row)}, f"label-{label_id}")
-
-        return await self._or_say_why(visit, change)
+        _, row = await self._write(account, self._labels.update, label_id, _change(sent))
+        if row is not None and not row.is_finished:
+            await self._labels.changes.finish_soon(account, row.change_id)
+        kept = _kept(visit.form.get("back", ""))
+        return self._go({**kept, **_told("label-changed", row)}, f"label-{label_id}")
 
     async def merge(self, visit: Visit) -> Reply:
-        async def merge(account: Account, label_id: str) -> Reply:
-            into = await self._named(account, visit.form.get("into", ""))
-            row = await self._many.changes.run_label(account, label_id, into.label_id)
-            return await self._many.after(visit, row, PATH)
-
-        return await self._or_say_why(visit, merge)
+        account, label_id = visit.signed_in.account, visit.form.get(_EDITED, "")
+        into = await self._named(account, visit.form.get("into", ""))
+        row = await self._many.changes.run_label(account, label_id, into.label_id)
+        return await self._many.after(visit, row, PATH)
 
     async def delete(self, visit: Visit) -> Reply:
-        async def delete(account: Account, label_id: str) -> Reply:
-            row = await self._many.changes.run_label(account, label_id)
-            return await self._many.after(visit, row, PATH)
-
-        return await self._or_say_why(visit, delete)
+        account, label_id = visit.signed_in.account, visit.form.get(_EDITED, "")
+        row = await self._many.changes.run_label(account, label_id)
+        return await self._many.after(visit, row, PATH)
 
     async def _named(self, account: Account, name: str) -> FoundLabel:
         found = await self._listed.matching(account, name, 1)
@@ -93,23 +80,11 @@ class LabelPages:
             raise Refusal(Code.NOT_FOUND, f"No label is named {errors.shown(name)}.")
         return found[0]
 
-    async def _or_say_why(
-        self, visit: Visit, change: Callable[[Account, str], Awaitable[Reply]]
-    ) -> Reply:
-        """Changes the label of the form, or shows the form again with the reason."""
-        label_id = visit.form.get(_EDITED, "")
-        try:
-            return await change(visit.signed_in.account, label_id)
-        except Refusal as refused:
-            kept = _kept(visit.form.get("back", ""))
-            return await self._shown(visit, {**kept, _EDITED: label_id}, refused)
-
     def _go(self, values: Mapping[str, str], place: str) -> Reply:
         return self._pages.go(f"{_url(values)}#{place}")
 
-    async def _shown(
-        self, visit: Visit, values: Mapping[str, str], refused: Refusal | None = None
-    ) -> Reply:
+    async def show(self, visit: Visit) -> Reply:
+        values, refused = _asked(visit), visit.refused
         account, text = visit.signed_in.account, values.get(_FIND, "").strip()
         cursor, edited = values.get(_CURSOR) or None, values.get(_EDITED, "")
         page = await self._listed.found_page(account, text, cursor, _PER_PAGE)
@@ -118,7 +93,6 @@ class LabelPages:
         return self._pages.show(
             visit,
             "labels.html",
-            status=200 if refused is None else refused.status,
             problem="" if refused is None else in_words(refused, visit.form.get("name", text)),
             title="Labels",
             here=PATH,
@@ -137,6 +111,15 @@ class LabelPages:
             found=page.total,
             more=_url({**back, _CURSOR: page.next_cursor}) if page.next_cursor else "",
         )
+
+
+def _asked(visit: Visit) -> Mapping[str, str]:
+    """What the page shows: as its address says, or as the form that was refused."""
+    if visit.refused is None:
+        return visit.query
+    if visit.request.path == _MAKE:
+        return {_FIND: visit.form.get(_FIND, "")}
+    return {**_kept(visit.form.get("back", "")), _EDITED: visit.form.get(_EDITED, "")}
 
 
 def _row(label: FoundLabel, back: Mapping[str, str]) -> dict[str, Any]:

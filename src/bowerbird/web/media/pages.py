@@ -222,23 +222,12 @@ def on_account_page(state: MediaState) -> dict[str, Any] | None:
     """What account_images.html takes; None if there is nothing to say."""
     if not state.is_offered and not state.total:
         return None
+    left_out = [
+        (state.left_out[name], text) for name, text in _WORDS.items() if name in state.left_out
+    ]
     return {
-        "can_keep": state.is_offered,
-        "is_keeping": state.is_keeping,
-        "is_clearing": state.is_clearing,
-        "is_full": state.is_full,
-        "keeps_videos": state.keeps_videos,
-        "video_quota": size_text(state.video_quota),
-        "without_room": state.without_room,
+        "state": state,
         "progress": _progress(state),
         "mark": _mark(state),
-        "kept": state.kept,
-        "waiting": state.waiting,
-        "total": state.total,
-        "size": size_text(state.bytes),
-        "left_out": [
-            (state.left_out[reason], words)
-            for reason, words in _WORDS.items()
-            if reason in state.left_out
-        ],
+        "left_out": left_out,
     }

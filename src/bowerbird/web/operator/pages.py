@@ -210,10 +210,10 @@ class _OperatorPage:
             found = await self._account_list.page(account(before))
         else:
             found = await self._account_list.page()
-        shown, times = found[: accounts.PER_PAGE], visit.times
+        shown = found[: accounts.PER_PAGE]
         has_more = len(found) > len(shown)
         return {
-            "accounts": [rows.account(each, times) for each in shown],
+            "accounts": shown,
             "search": search[: accounts.MAX_SEARCH],
             "has_more_found": has_more and bool(search),
             "older_accounts": of_account(shown[-1]) if has_more and not search else "",

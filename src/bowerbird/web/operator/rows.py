@@ -8,7 +8,6 @@ from bowerbird import __version__
 from bowerbird.library.sharing.shares import PATH
 from bowerbird.library.upkeep.health import Mark, Result
 from bowerbird.library.upkeep.overview import State, UsedVersion
-from bowerbird.model.accounts import Membership
 from bowerbird.model.jobs import KIND_NAMES, JobState, OpenJob
 from bowerbird.model.shares import Audience, Share
 from bowerbird.model.vectors import ListedVectorStore
@@ -60,17 +59,6 @@ def version(used: UsedVersion, deprecations: Sequence[Deprecation], times: Times
         "accounts": used.accounts,
         "last_used": times.utc_day(used.last_day),
         "ends_at": None if row is None else times.date(row.sunset),
-    }
-
-
-def account(member: Membership, times: Times) -> dict[str, Any]:
-    return {
-        "id": member.account_id,
-        "email": member.email or _NO_ADDRESS,
-        "plan": member.plan,
-        "posts": member.total,
-        "created_at": times.day(member.created_at),
-        "is_owner": member.is_owner,
     }
 
 

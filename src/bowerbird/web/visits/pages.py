@@ -12,6 +12,7 @@ from bowerbird.requests.limits import SAVED_LABELS_MAX
 from bowerbird.settings import Settings
 from bowerbird.web import pages
 from bowerbird.web.templating import Templates
+from bowerbird.web.visits.formats import size_text
 from bowerbird.web.visits.visit import Visit, is_ip_address
 from bowerbird.wire.responses import answer_cache
 from bowerbird.wire.responses.replies import Header, Reply
@@ -162,6 +163,7 @@ class VisitPages:
             "has_zone": visitor is None or visitor.is_zone_chosen,
             "time_lang": visit.date_words.attributes,
             "times": visit.times,
+            "size_text": size_text,
             "message": MESSAGES.get(visit.query.get("said", ""), ""),
             "problem": visit.problem,
             "unsent": visit.take_unsent(),
