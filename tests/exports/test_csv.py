@@ -133,14 +133,26 @@ LIKE_VALUES = (
 
 def test_a_text_that_looks_like_a_number_or_date_is_marked_as_text(tmp_path: Path) -> None:
     posts = [
-        bookmark(text=value, name=value, tags=[value], article={"title": value})
+        bookmark(
+            text=value,
+            author=value,
+            name=value,
+            tags=[value],
+            article={"title": value, "plain_text": value},
+            quoted={"author_username": value, "text": value},
+            note=value,
+            highlights=[{"id": "a", "quote": value}],
+        )
         for value in LIKE_VALUES
     ]
 
     found = rows(export("csv", tmp_path, posts).path)
 
-    for column in ("text", "author_name", "tags", "article_title"):
-        assert [row[column] for row in found] == [f"'{value}" for value in LIKE_VALUES]
+    for column in (
+        *("text", "author_username", "author_name", "tags", "article_title", "article_text"),
+        *("quoted_author", "quoted_text", "note", "highlights"),
+    ):
+        assert [row[column] for row in found] == [f"'{value}" for value in LIKE_VALUES], column
 
 
 def test_counts_stay_numbers_and_leading_zeros_are_kept_in_every_column(tmp_path: Path) -> None:
