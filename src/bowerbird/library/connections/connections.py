@@ -229,14 +229,11 @@ class Connections:
         """The devices that are not revoked, each with its last run."""
         devices = await self._devices.all(account.account_id)
         latest = await self._runs.last_of_devices(account.account_id) if devices else {}
-        found = []
-        for one in devices:
-            if one.revoked_at is None:
-                run, counts = latest.get(one.device_id), RunCounts()
-                if run is not None:
-                    counts = await self._imports.counts(account, run.import_id)
-                found.append(DeviceRun(one, run, counts))
-        return found
+        runs = {one: latest.get(one.device_id) for one in devices if one.revoked_at is None}
+        return [
+            DeviceRun(one, run, await self._imports.counts(account, run.import_id if run else ""))
+            for one, run in runs.items()
+        ]
 
     async def _start(self, transaction: Transaction, account_id: int, connection_id: str) -> None:
         now = self._clock()

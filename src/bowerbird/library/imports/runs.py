@@ -1,7 +1,7 @@
 """Runs of imports: each import is a run that is listed and can be undone for 30 days."""
 
 import secrets
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final, TypeGuard
 
 from msgspec import Struct
@@ -86,13 +86,10 @@ class ImportRuns:
     async def start(
         self, account: Account, *, source: str, kind: str, client: str, started_at: int = 0
     ) -> Run:
-        return await turns.run(
-            self._database,
-            lambda transaction: self.start_within(
-                transaction, account, source=source, kind=kind, client=client, started_at=started_at
-            ),
-            account.account_id,
+        work = partial(
+            self.start_within, source=source, kind=kind, client=client, started_at=started_at
         )
+        return await turns.change(self._database, account, work)
 
     async def start_within(
         self,
@@ -200,11 +197,7 @@ class ImportRuns:
         return True
 
     async def undo(self, account: Account, run_id: str) -> UndoOutcome:
-        return await turns.run(
-            self._database,
-            lambda transaction: self.undo_within(transaction, account, run_id),
-            account.account_id,
-        )
+        return await turns.change(self._database, account, self.undo_within, run_id)
 
     async def undo_within(
         self, transaction: Transaction, account: Account, run_id: str

@@ -236,11 +236,7 @@ class Saving:
     ) -> Saved:
         """Saves in transactions of its own."""
         prepared = await self.prepare(account, items, labels)
-        return await turns.run(
-            self._database,
-            lambda transaction: self.save(transaction, account, prepared),
-            account.account_id,
-        )
+        return await turns.change(self._database, account, self.save, prepared)
 
     async def _save_first_parts(self, account: Account, prepared: PreparedSave) -> None:
         for part in prepared.parts[prepared.written : -1]:

@@ -140,13 +140,9 @@ class IngestRunStore(Store):
         self, account_id: int, run: IngestRun, run_ids: Collection[str]
     ) -> set[str]:
         """The ids, among `run_ids`, of runs that started after the given run."""
-        values = {
-            "account_id": account_id,
-            "run_ids": sorted(run_ids),
-            "started_at": run.started_at,
-            "run_id": run.run_id,
-        }
-        return {row[0] for row in await self._read("started_after", **values)}
+        values = {"run_ids": sorted(run_ids), "started_at": run.started_at, "run_id": run.run_id}
+        rows = await self._read("started_after", account_id=account_id, **values)
+        return {row[0] for row in rows}
 
     async def known_below(self, reader: Reader, account_id: int, user: SourceUser) -> int | None:
         """The highest index of the last complete run over this list."""
@@ -172,13 +168,8 @@ class IngestRunStore(Store):
         self, transaction: Transaction, account_id: int, run_id: str, highest: int | None
     ) -> None:
         """The run has read the list as far as it was not known."""
-        values = {
-            "account_id": account_id,
-            "run_id": run_id,
-            "is_complete": True,
-            "highest": highest,
-        }
-        await self._run(transaction, "complete_run", **values)
+        values = {"run_id": run_id, "is_complete": True, "highest": highest}
+        await self._run(transaction, "complete_run", account_id=account_id, **values)
 
     async def progress(self, reader: Reader, account_id: int, run_id: str) -> RunProgress:
         rows = await self._rows(reader, "progress", account_id=account_id, run_id=run_id)

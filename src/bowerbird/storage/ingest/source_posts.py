@@ -44,13 +44,8 @@ class SourcePostStore(Store):
         at: int,
         is_saved: bool,
     ) -> None:
-        values = {
-            **_key(account_id, user),
-            "post_id": post_id,
-            "at": at,
-            "removed_at": None if is_saved else at,
-        }
-        await self._run(transaction, "change_post", **values)
+        values = {"post_id": post_id, "at": at, "removed_at": None if is_saved else at}
+        await self._run(transaction, "change_post", **_key(account_id, user), **values)
 
     async def seen(
         self, reader: Reader, account_id: int, user: SourceUser, post_ids: Sequence[str]
@@ -80,14 +75,9 @@ class SourcePostStore(Store):
         self, account_id: int, run: IngestRun, *, lowest: int, highest: int
     ) -> Sequence[str]:
         """Posts of this part of the list that earlier runs saw, and this one did not."""
-        values = {
-            **_key(account_id, run.user),
-            "run_id": run.run_id,
-            "lowest": lowest,
-            "highest": highest,
-            "before": run.started_at,
-        }
-        return [row[0] for row in await self._read_slowly("candidates", **values)]
+        part = {"lowest": lowest, "highest": highest, "before": run.started_at}
+        key = {**_key(account_id, run.user), "run_id": run.run_id}
+        return [row[0] for row in await self._read_slowly("candidates", **key, **part)]
 
     async def remove(
         self,
@@ -98,13 +88,8 @@ class SourcePostStore(Store):
         at: int,
     ) -> None:
         """Records that the posts are not saved at the source any more."""
-        values = {
-            **_key(account_id, run.user),
-            "post_ids": post_ids,
-            "run_id": run.run_id,
-            "at": at,
-        }
-        await self._run(transaction, "remove_posts", **values)
+        values = {"post_ids": post_ids, "run_id": run.run_id, "at": at}
+        await self._run(transaction, "remove_posts", **_key(account_id, run.user), **values)
 
     async def note_gone(
         self,
@@ -115,16 +100,7 @@ class SourcePostStore(Store):
         at: int,
     ) -> None:
         """The source lists these posts and does not show them. They must be noted as listed."""
-        values = [
-            {
-                **_key(account_id, user),
-                "post_id": post.post_id,
-                "reason": post.reason,
-                "sort_index": post.sort_index,
-                "at": at,
-            }
-            for post in sorted(posts)
-        ]
+        values = [{**_key(account_id, user), **post._asdict(), "at": at} for post in sorted(posts)]
         if values:
             await transaction.run_many(self._sql["gone_post"], values)
 
