@@ -140,11 +140,12 @@ class _Centred:
         self._middle = others[asked:][is_known[asked:]].mean(axis=0)
         self._asked = _units(others[:asked] - self._middle)
         self._asked[~is_known[:asked]] = np.nan
+        counts = np.maximum(posts[:labels], 1)
         of_labels = sums[:labels] - posts[:labels, None] * self._middle
-        # The squared distance of an average post from the middle.
-        square = max(1.0 - float(self._middle @ self._middle), 1e-6)
-        squares = np.einsum("ij,ij->i", of_labels, of_labels) / np.float32(square)
-        expected = _expected(squares, np.maximum(posts[:labels], 1))
+        # The average squared distance of the posts of each label from the middle.
+        distances = 1 + self._middle @ self._middle - 2 * (sums[:labels] @ self._middle) / counts
+        squares = np.einsum("ij,ij->i", of_labels, of_labels) / np.maximum(distances, 1e-6)
+        expected = _expected(squares, counts)
         expected[posts[:labels] == 0] = 1
         self.nearness: Floats = NEAR * (self._asked @ _units(of_labels).T) - EXPECTED * expected
 
