@@ -42,7 +42,7 @@ def test_a_label_fits_what_is_like_its_posts_and_not_what_most_of_the_library_is
             around(np.eye(DIMENSIONS)[3] + 0.1 * birds, 1, 0.3, 5),
         ]
     )
-    labelled = {n: 1 for n in range(61, 73)} | {n: 2 for n in range(73, 85)}
+    labelled = dict.fromkeys(range(61, 73), 1) | dict.fromkeys(range(73, 85), 2)
 
     assert suggested(vectors, labelled, [85, 86]) == [{1}, set()]
 
@@ -50,6 +50,6 @@ def test_a_label_fits_what_is_like_its_posts_and_not_what_most_of_the_library_is
 def test_a_post_without_a_vector_gets_nothing_by_meaning() -> None:
     birds, other = np.eye(DIMENSIONS)[:2]
     vectors = np.concatenate([around(birds, 12, 0.5, 2), around(other, 12, 0.5, 3)])
-    labelled = {n: 1 for n in range(1, 13)} | {n: 2 for n in range(13, 25)}
+    labelled = dict.fromkeys(range(1, 13), 1) | dict.fromkeys(range(13, 25), 2)
 
     assert suggested(vectors, labelled, [25]) == [set()]
