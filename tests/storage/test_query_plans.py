@@ -350,8 +350,6 @@ EXPECTED_INDEXES: Final = {
     ("digest_posts", "count_between"): "COVERING INDEX bookmark_by_bookmarked",
     ("digest_posts", "newest_unread"): "INDEX bookmark_by_bookmarked (account_id=?",
     ("digest_posts", "oldest_unread"): "INDEX bookmark_by_bookmarked (account_id=?",
-    ("digest_posts", "by_label"): "INDEX bookmark_by_bookmarked (account_id=?",
-    ("digest_posts", "by_author"): "INDEX bookmark_by_bookmarked (account_id=?",
     ("statistics", "first_saved"): "COVERING INDEX bookmark_by_bookmarked (account_id=?",
     ("statistics", "by_hour"): "COVERING INDEX bookmark_by_bookmarked (account_id=? AND bookm",
     ("statistics", "by_author"): "INDEX bookmark_by_bookmarked (account_id=?",

@@ -31,6 +31,13 @@ UNKNOWN: Final = -(2**62)
 """The value of an unknown date in a date column: before every date, and outside every filter."""
 
 
+class Span(Struct, frozen=True):
+    """The time from `start` up to but not including `end`."""
+
+    start: int
+    end: int
+
+
 def parse(text: str) -> int | None:
     """The instant of an ISO 8601 text, or None if it is invalid. Without an offset it is UTC."""
     if not _ISO.fullmatch(text):

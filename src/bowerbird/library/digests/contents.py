@@ -10,16 +10,13 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Final
 from zoneinfo import ZoneInfo
 
-import msgspec
-from msgspec import Struct
-
 from bowerbird.library.vectors.semantic_search import SemanticSearch
-from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
-from bowerbird.model.digests import AuthorCount, Contents, LabelCount, digest_id
-from bowerbird.model.instants import Period, instant_of
+from bowerbird.model.digests import Contents, digest_id
+from bowerbird.model.instants import Period, Span, instant_of
+from bowerbird.storage.bookmarks.statistics import StatisticsStore
 from bowerbird.storage.database import Database
-from bowerbird.storage.upkeep.digests import Candidate, DigestPostStore, DigestStore, Span
+from bowerbird.storage.upkeep.digests import Candidate, DigestPostStore, DigestStore
 
 
 class DigestTopics:
@@ -54,21 +51,10 @@ _DAY: Final = 86_400_000_000
 _FORGOTTEN_AFTER: Final = 90 * _DAY
 
 
-class _AuthorDetails(Struct, frozen=True):
-    name: str = ""
-
-
-class _Author(Struct, frozen=True):
-    author_username: str = ""
-    author_details: _AuthorDetails = _AuthorDetails()
-
-
-_author: Final = msgspec.json.Decoder(_Author).decode
-
-
 class DigestContents:
     def __init__(self, database: Database, topics: Topics | None = None) -> None:
         self._store = DigestPostStore(database)
+        self._statistics = StatisticsStore(database)
         self._digests = DigestStore(database)
         self._topics = topics
 
@@ -81,10 +67,11 @@ class DigestContents:
         chosen |= {post.post_id for post in year_ago}
         unread = await self._unread(account, span.end, chosen, recent)
         chosen |= {post.post_id for post in unread}
+        authors, _ = await self._statistics.authors(account, span, _TOP_NAMES)
         return Contents(
             saved_count=await self._store.count(account, span),
-            by_label=await self._labels(account, span),
-            by_author=await self._authors(account, span),
+            by_label=await self._statistics.labels(account, span, _TOP_NAMES),
+            by_author=authors,
             saved=_ids(saved),
             unread_count=account.fresh,
             unread=_ids(unread),
@@ -99,16 +86,6 @@ class DigestContents:
             account.account_id, period.first_day, _RECENT_DIGESTS
         )
         return {post_id for digest in earlier for post_id in digest.contents.post_ids}
-
-    async def _labels(self, account: Account, span: Span) -> list[LabelCount]:
-        return [LabelCount(*row) for row in await self._store.labels(account, span, _TOP_NAMES)]
-
-    async def _authors(self, account: Account, span: Span) -> list[AuthorCount]:
-        found = []
-        for post, count in await self._store.authors(account, span, _TOP_NAMES):
-            author = _author(json_depth.cut(post))
-            found.append(AuthorCount(author.author_username, author.author_details.name, count))
-        return found
 
     async def _unread(
         self, account: Account, end: int, excluded: Collection[str], recent: Collection[str]

@@ -9,7 +9,6 @@ from datetime import date
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
-import msgspec
 import structlog
 from msgspec import Struct
 
@@ -18,11 +17,10 @@ from bowerbird.errors import Refusal
 from bowerbird.library.statistics import facets, periods
 from bowerbird.library.statistics.periods import Slice, StatisticsPeriod
 from bowerbird.lru import LruCache
-from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
 from bowerbird.model.digests import AuthorCount, LabelCount
-from bowerbird.model.instants import local_day, zone_of
-from bowerbird.storage.bookmarks.statistics import Span, StatisticsStore
+from bowerbird.model.instants import Span, local_day, zone_of
+from bowerbird.storage.bookmarks.statistics import StatisticsStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.fair_queue import Bounds, FairQueue
 
@@ -77,18 +75,6 @@ class Summary(Struct, frozen=True, kw_only=True):
     @property
     def read(self) -> int:
         return sum(part.read for part in self.slices)
-
-
-class _Name(Struct, frozen=True):
-    name: str = ""
-
-
-class _Author(Struct, frozen=True):
-    author_username: str = ""
-    author_details: _Name = _Name()
-
-
-_author: Final = msgspec.json.Decoder(_Author).decode
 
 
 class Statistics:
@@ -157,9 +143,9 @@ class Statistics:
             slices=counts,
             hours=hours,
             author_total=author_total,
-            authors=[_named(post, count) for post, count in authors],
+            authors=authors,
             labelled=await self._store.labelled(account, span),
-            labels=[LabelCount(*row) for row in await self._store.labels(account, span, TOP)],
+            labels=await self._store.labels(account, span, TOP),
             linked_posts=linked_posts,
             domains=linked,
         )
@@ -193,8 +179,3 @@ class Statistics:
                 break
             before = (rows[-1][0], rows[-1][1])
         return total, [DomainCount(*pair) for pair in facets.most_linked(counts, TOP)]
-
-
-def _named(rendering: bytes, count: int) -> AuthorCount:
-    author = _author(json_depth.cut(rendering + b"}"))
-    return AuthorCount(author.author_username, author.author_details.name, count)

@@ -1,19 +1,16 @@
 """Counts the posts of an account. Every read is of one account and along one of its indexes."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
+import msgspec
 from msgspec import Struct
 
+from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
+from bowerbird.model.digests import AuthorCount, LabelCount
+from bowerbird.model.instants import Span
 from bowerbird.storage.database import Row, Running, Store, place_values
-
-
-class Span(Struct, frozen=True):
-    """The time from `start` up to but not including `end`."""
-
-    start: int
-    end: int
 
 
 class ShiftedSpan(Span, frozen=True):
@@ -45,19 +42,19 @@ class StatisticsStore(Store):
 
     async def authors(
         self, account: Account, span: Span, limit: int
-    ) -> tuple[list[tuple[bytes, int]], int]:
-        """(stored post of the author, posts), the most saved first; and how many authors."""
+    ) -> tuple[list[AuthorCount], int]:
+        """The most saved first; and how many authors."""
         counted = await self._of(account, "by_author", start=span.start, end=span.end, limit=limit)
         numbers = [row[0] for row in counted]
         found = await self._read_slowly("numbered", numbers=numbers, **place_values(account))
         renderings = dict(map(tuple, found))
-        named = [(renderings[row[0]], row[1]) for row in counted if row[0] in renderings]
+        named = [_named(renderings[row[0]], row[1]) for row in counted if row[0] in renderings]
         return named, counted[0][2] if counted else 0
 
-    async def labels(self, account: Account, span: Span, limit: int) -> Sequence[Row]:
-        """(name, posts), the most used first."""
+    async def labels(self, account: Account, span: Span, limit: int) -> list[LabelCount]:
+        """The most used first."""
         values = {"start": span.start, "end": span.end, "limit": limit}
-        return await self._of(account, "by_label", **values)
+        return [LabelCount(*row) for row in await self._of(account, "by_label", **values)]
 
     async def labelled(self, account: Account, span: Span) -> int:
         """The number of posts that have a label."""
@@ -73,3 +70,20 @@ class StatisticsStore(Store):
 
     def _of(self, account: Account, name: str, **values: Any) -> Running[Sequence[Row]]:
         return self._read_slowly(name, account_id=account.account_id, **values)
+
+
+class _Name(Struct, frozen=True):
+    name: str = ""
+
+
+class _Author(Struct, frozen=True):
+    author_username: str = ""
+    author_details: _Name = _Name()
+
+
+_author: Final = msgspec.json.Decoder(_Author).decode
+
+
+def _named(rendering: bytes, count: int) -> AuthorCount:
+    author = _author(json_depth.cut(rendering + b"}"))
+    return AuthorCount(author.author_username, author.author_details.name, count)

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from bowerbird.model.accounts import Account
 from bowerbird.model.digests import Contents, Digest, Frequency, Mailing, MailState, Preferences
-from bowerbird.model.instants import Period, PeriodKind
+from bowerbird.model.instants import Period, PeriodKind, Span
 from bowerbird.model.posts.bookmarks import bookmark_json
 from bowerbird.storage.database import Reader, Row, Running, Store, Transaction, place_values
 
@@ -29,13 +29,6 @@ class Candidate(Struct, frozen=True):
     retweet_count: int
     bookmark_count: int
     favorite_count: int
-
-
-class Span(Struct, frozen=True):
-    """The time from `start` up to but not including `end`."""
-
-    start: int
-    end: int
 
 
 class DigestPostStore(Store):
@@ -59,24 +52,13 @@ class DigestPostStore(Store):
         rows = await self._of(account, "oldest_unread", end=end, limit=limit)
         return [Candidate(*row) for row in rows]
 
-    async def labels(self, account: Account, span: Span, limit: int) -> Sequence[Row]:
-        """(label, number of posts) of a span, the most used label first."""
-        values = {"start": span.start, "end": span.end, "limit": limit}
-        return await self._of(account, "by_label", **values)
-
-    async def authors(self, account: Account, span: Span, limit: int) -> list[tuple[bytes, int]]:
-        """(one post of the author, number of posts) of a span, the most saved author first."""
-        values = {"start": span.start, "end": span.end, "limit": limit}
-        counted = await self._of(account, "by_author", **values)
-        numbers = [row[0] for row in counted]
-        found = await self._contents("numbered", account, numbers=numbers)
-        return [(found[number], count) for number, count in counted if number in found]
-
     async def posts(self, account: Account, post_ids: Sequence[str]) -> dict[str, bytes]:
         """The posts that still exist, by id, as the API returns them."""
         if not post_ids:
             return {}
-        return await self._contents("posts", account, post_ids=post_ids)
+        values = {"post_ids": post_ids, **place_values(account)}
+        rows = await self._read_slowly("posts", **values)
+        return {row[0]: bookmark_json(row[1], row[2], row[3]) for row in rows}
 
     async def vectors(
         self, account: Account, model: bytes, numbers: Sequence[int]
@@ -86,10 +68,6 @@ class DigestPostStore(Store):
 
     def _of(self, account: Account, name: str, **values: Any) -> Running[Sequence[Row]]:
         return self._read_slowly(name, account_id=account.account_id, **values)
-
-    async def _contents(self, name: str, account: Account, **values: Any) -> dict[Any, bytes]:
-        rows = await self._read_slowly(name, **values, **place_values(account))
-        return {row[0]: bookmark_json(row[1], row[2], row[3]) for row in rows}
 
 
 NEVER: Final = 2**62

@@ -38,33 +38,6 @@ SELECT {candidate}
  ORDER BY b.bookmarked_at, b.number
  LIMIT :limit
 
--- name: by_label
--- Starts with the posts of the span; a join would start with every labelled post.
-SELECT l.name, count(*)
-  FROM bookmark_label AS bl
-  JOIN label AS l ON l.account_id = bl.account_id AND l.label_id = bl.label_id
- WHERE bl.account_id = :account_id
-   AND bl.number IN (SELECT b.number
-                       FROM bookmark AS b
-                      WHERE b.account_id = :account_id
-                        AND b.bookmarked_at >= :start
-                        AND b.bookmarked_at < :end)
- GROUP BY l.name, l.name_key
- ORDER BY count(*) DESC, l.name_key
- LIMIT :limit
-
--- name: by_author
--- One post per author, from which the name is read.
-SELECT max(b.number), count(*)
-  FROM bookmark AS b
- WHERE b.account_id = :account_id
-   AND b.bookmarked_at >= :start
-   AND b.bookmarked_at < :end
-   AND b.author_key <> ''
- GROUP BY b.author_key
- ORDER BY count(*) DESC, b.author_key
- LIMIT :limit
-
 -- name: vectors
 SELECT v.number, v.scales, v.vectors
   FROM vector AS v
@@ -81,12 +54,3 @@ SELECT b.post_id,
   JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
  WHERE b.account_id = :account_id
    AND b.post_id = ANY(CAST(:post_ids AS text[]))
-
--- name: numbered
-SELECT b.number,
-       {rendered},
-       c.tags, CAST(b.is_read AS integer) + 2 * CAST(b.is_archived AS integer)
-  FROM bookmark AS b
-  JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
- WHERE b.account_id = :account_id
-   AND b.number = ANY(CAST(:numbers AS bigint[]))
