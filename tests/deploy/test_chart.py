@@ -1,4 +1,4 @@
-"""The Helm chart, rendered by our own small renderer."""
+"""The chart of Kubernetes, and the page about deployment."""
 
 import copy
 import json
@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import jsonschema_rs
+import kubernetes_validate
 import pytest
 import yaml
 from opentelemetry.sdk.environment_variables import OTEL_EXPORTER_OTLP_HEADERS
@@ -13,11 +14,13 @@ from opentelemetry.sdk.environment_variables import OTEL_EXPORTER_OTLP_HEADERS
 from bowerbird import __version__
 from bowerbird.cli import program
 from bowerbird.web.visits import router
-from tests.deploy.named_settings import DEPLOY, KNOWN, SECRET, STANDARD, checked
+from tests.deploy.named_settings import DEPLOY, KNOWN, SECRET, STANDARD, checked, settings_in
 from tests.support.helm_templates import render
 
 CHART = DEPLOY / "helm" / "bowerbird"
+
 SCHEMA = jsonschema_rs.validator_for(json.loads((CHART / "values.schema.json").read_text("utf-8")))
+
 VALUES_TEXT = (CHART / "values.yaml").read_text(encoding="utf-8")
 
 
@@ -52,6 +55,7 @@ EVERYTHING = values(
     image__pullSecrets=["registry"],
     server__nodeSelector={"disk": "fast"},
 )
+
 CASES = {"default": values(), "everything": EVERYTHING, "few": values(metrics__enabled=False)}
 
 
@@ -225,3 +229,62 @@ def test_the_image_is_the_version_of_the_chart_unless_another_is_named() -> None
     assert images == {f"bowerbird:{__version__}"}
     assert "bowerbird:1.2.3" in str(other)
     assert not re.search(r"bowerbird:latest", str(other))
+
+
+OLDEST = "1.25"
+
+NEWEST = kubernetes_validate.latest_version()
+
+
+def problems(found: dict[str, Any], release: str) -> list[str]:
+    try:
+        kubernetes_validate.validate(found, release, strict=True)
+    except kubernetes_validate.ValidationError as error:
+        return [f"{found['kind']}: {error.message}"]
+    return []
+
+
+@pytest.mark.parametrize("release", [OLDEST, NEWEST])
+@pytest.mark.parametrize("case", CASES)
+def test_every_object_of_the_chart_is_valid(case: str, release: str) -> None:
+    found = [problem for each in objects(case).values() for problem in problems(each, release)]
+
+    assert found == []
+
+
+def test_the_oldest_release_is_the_one_that_the_chart_names() -> None:
+    chart = yaml.safe_load((CHART / "Chart.yaml").read_text(encoding="utf-8"))
+
+    assert chart["kubeVersion"] == f">={OLDEST}.0-0"
+
+
+@pytest.mark.parametrize(("name", "value"), [("replicaz", 1), ("replicas", "two")])
+def test_a_wrong_field_is_found(name: str, value: object) -> None:
+    wrong = copy.deepcopy(objects("default")["Deployment", "shelf-worker"])
+    wrong["spec"][name] = value
+
+    [problem] = problems(wrong, NEWEST)
+
+    assert name in problem or "integer" in problem
+
+
+TEXT = (DEPLOY / "README.md").read_text(encoding="utf-8")
+
+
+def test_every_link_has_a_target() -> None:
+    targets = [target.split("#")[0] for target in re.findall(r"\]\(([^)\s]+)\)", TEXT)]
+
+    assert len(targets) > 10
+    assert [each for each in targets if not (DEPLOY / each).exists()] == []
+
+
+def test_every_setting_exists() -> None:
+    named = {name.removesuffix("_FILE") for name in settings_in(TEXT)}
+
+    assert named <= KNOWN
+
+
+def test_every_file_is_named() -> None:
+    folders = {path.name for path in DEPLOY.iterdir()} - {"README.md", "healthcheck.py"}
+
+    assert [name for name in folders if name not in TEXT and name != "__pycache__"] == []

@@ -1,8 +1,11 @@
-"""The documents and the committed results match the code and its history."""
+"""What the documents say is what the code does."""
 
 import dataclasses
+import importlib
 import re
 import subprocess
+import tomllib
+from dataclasses import fields
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote
@@ -16,6 +19,7 @@ from bowerbird.connections import networks
 from bowerbird.errors import CATALOGUE, Code
 from bowerbird.library.connections import connections
 from bowerbird.model.arrival.connections import Network, Problem
+from bowerbird.requests import limits
 from bowerbird.search.queries import query_fields
 from bowerbird.settings import PREFIX, BadSetting, Settings
 from bowerbird.storage.migrations import available
@@ -23,11 +27,17 @@ from tests.support import external_postgres
 from tests.support.offenders import Offenders
 
 ROOT = Path(__file__).parents[2]
+
 DOCS = ROOT / "docs"
+
 COMMANDS = program.load_all()
+
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *(ROOT / "spec").glob("*.md")])
+
 NOTES = sorted((ROOT / "benchmarks").rglob("*.md"))
+
 SETTINGS = [PREFIX + field.name.upper() for field in dataclasses.fields(Settings)]
+
 SECRETS = [
     PREFIX + field.name.upper()
     for field in dataclasses.fields(Settings)
@@ -207,11 +217,13 @@ def run(*arguments: str) -> str:
 
 
 _DOCUMENT: Final = ROOT / "docs" / "sources.md"
+
 _SERVERS: Final = {
     Network.MASTODON: "https://mastodon.example",
     Network.BLUESKY: networks.BLUESKY_SERVER,
     Network.X: "https://api.x.com",
 }
+
 # Those whose sentence depends on the network. The other rows have Mastodon.
 _OWN: Final = {(Network.BLUESKY, Problem.FORBIDDEN), (Network.X, Problem.FORBIDDEN)}
 
@@ -232,3 +244,141 @@ def test_each_sentence_is_quoted_once() -> None:
     ]
 
     assert sorted(quoted()) == sorted(shown)
+
+
+SOURCE = ROOT / "src" / "bowerbird"
+
+PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+
+CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"][
+    "importlinter"
+]["contracts"]
+
+
+def lines_of(contract: dict[str, list[str]]) -> list[list[str]]:
+    """The layers from top to bottom; parentheses only mark a layer as optional."""
+    return [re.findall(r"\w+", line) for line in contract["layers"]]
+
+
+def test_every_module_exists() -> None:
+    named = set(re.findall(r"`([\w/]+\.py)`", PAGE))
+
+    assert len(named) > 20
+    assert [name for name in named if not any((r / name).exists() for r in (SOURCE, ROOT))] == []
+
+
+def test_the_layers_are_those_of_the_contract() -> None:
+    [drawing] = re.findall(r"```\n(.*?)```", PAGE, re.DOTALL)
+    drawn = [line.split("  ")[0].strip() for line in drawing.splitlines()]
+
+    assert [re.findall(r"\w+", line) for line in drawn if line] == lines_of(CONTRACTS[0])
+
+
+@pytest.mark.parametrize("contract", CONTRACTS[1:], ids=lambda contract: contract["containers"][0])
+def test_the_packages_of_a_layer_are_those_of_its_contract(contract: dict[str, list[str]]) -> None:
+    layer = contract["containers"][0].rpartition(".")[2]
+    [table] = re.findall(rf"\| `{layer}` \| Content \|\n\| --- \| --- \|\n((?:\|.*\n)+)", PAGE)
+    first_cells = [line.partition(" | ")[0] for line in table.splitlines()]
+
+    assert [re.findall(r"\w+", cell) for cell in first_cells] == lines_of(contract)
+
+
+def test_every_table_is_described() -> None:
+    statements = "".join(
+        file.read_text(encoding="utf-8") for file in SOURCE.glob("storage/migrations/*/*.sql")
+    )
+    tables = set(re.findall(r"CREATE (?:VIRTUAL )?TABLE (\w+)", statements))
+    section = PAGE.partition("## Tables")[2].partition("\n\n`person`")[0]
+    first_cells = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
+
+    described = {name for cell in first_cells for name in re.findall(r"`(\w+)`", cell)}
+
+    assert described == {*tables, "schema_migration"}
+
+
+def test_every_decision_record_is_listed() -> None:
+    folder = ROOT / "docs" / "adr"
+    records = sorted(path.name for path in folder.glob("[0-9]*.md"))
+    index = (folder / "README.md").read_text(encoding="utf-8")
+
+    assert re.findall(r"^- \[\d{4}\]\((.+?)\) .+\?$", index, re.MULTILINE) == records
+
+
+PAGE_SECURITY = (Path(__file__).parents[2] / "SECURITY.md").read_text(encoding="utf-8")
+
+ROWS = re.findall(r"^\| (.+?) \| ([\d,]+) ?(\S*) \| `(.+?)` \| .+ \|$", PAGE_SECURITY, re.MULTILINE)
+
+UNITS = {
+    "": 1,
+    "seconds": 1,
+    "levels": 1,
+    "tokens": 1,
+    "KiB": 1 << 10,
+    "MiB": 1 << 20,
+    "MB": 10**6,
+    "GB": 10**9,
+}
+
+# Bounds of single values, which the OpenAPI document states at their fields.
+OF_FIELDS = {
+    "PAGE_DEFAULT",
+    # Stated in the row of REMOVALS_MAX.
+    "REMOVALS_MAX_PERCENT",
+    "BUCKETS_MAX",
+    "CURSOR_MAX",
+    "LABEL_ID_MAX",
+    "LABEL_METADATA_MAX",
+    "LABEL_NAME_MAX",
+    "MAX_DEPTH",
+    "MAX_NAME_CHARACTERS",
+    "MAX_VALUES",
+    # Entered on a page.
+    "INVITATION_NOTE_MAX",
+    "PASSKEY_NAME_MAX",
+    "SENT_SLUG_MAX",
+    "SHARE_NAME_MAX",
+    "SHARE_TITLE_MAX",
+    "SLUG_MAX",
+    "TEXT_MAX",
+    "TOOL_FULL_POSTS_MAX",
+    "TOOL_POST_IDS_MAX",
+    "VIEW_NAME_MAX",
+}
+
+
+def _actual(place: str) -> object:
+    if place.startswith(PREFIX):
+        return getattr(Settings(), place.removeprefix(PREFIX).lower())
+    module, _, name = place.rpartition(".")
+    return getattr(importlib.import_module(f"bowerbird.{module}"), name)
+
+
+@pytest.mark.parametrize(("what", "number", "unit", "place"), ROWS, ids=[row[3] for row in ROWS])
+def test_a_stated_bound_is_the_one_in_force(what: str, number: str, unit: str, place: str) -> None:
+    factor = UNITS[unit]
+    if place.endswith("_MB"):
+        factor = 1
+    assert int(number.replace(",", "")) * factor == _actual(place), what
+
+
+def test_every_row_of_the_table_is_checked() -> None:
+    table = PAGE_SECURITY.split("## What is bounded")[1].split("\n## ")[0]
+
+    assert len(ROWS) == len(re.findall(r"^\| ", table, re.MULTILINE)) - 2
+
+
+def test_every_bound_on_requests_is_stated() -> None:
+    stated = {place.rpartition(".")[2] for *_, place in ROWS}
+
+    assert {name for name in vars(limits) if name.isupper()} - OF_FIELDS - stated == set()
+
+
+def test_every_setting_that_bounds_something_is_stated() -> None:
+    stated = {place for *_, place in ROWS}
+    bounding = re.compile(r"max_|_timeout_s$|_mb$|_per_month$|_connections$")
+    names = {
+        PREFIX + field.name.upper() for field in fields(Settings) if bounding.search(field.name)
+    }
+
+    # How long a stop waits is no bound on what somebody may use.
+    assert names - stated == {"BOWERBIRD_STOP_TIMEOUT_S"}

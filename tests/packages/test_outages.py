@@ -1,18 +1,31 @@
-"""bowerbird-mcp when the service is down, misconfigured or busy."""
+"""The bridge: outages, invalid input and batches."""
 
 import json
 import os
 import shutil
 import subprocess
 import sys
+import threading
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bowerbird.toolserver.tools.catalogue import TOOLS
-from tests.packages.bridge_process import INITIALIZE, NEWEST_META, faked, started
+from bowerbird_mcp import configuration
+from bowerbird_mcp.connections import Call, CallFailedError, Connections
+from tests.packages.bridge_process import (
+    INITIALIZE,
+    NEWEST_META,
+    BridgeProcess,
+    fake_server,
+    faked,
+    started,
+)
 from tests.support.serving import free_port
 from tests.support.tool_server import PACKAGE, Running, stdio_environment
+from tests.support.waiting import PATIENCE_S
 
 COUNT = {"name": "count_bookmarks", "arguments": {}}
 
@@ -150,3 +163,166 @@ def test_running_does_not_change_the_installed_files(*, is_compiled: bool, tmp_p
 
     assert sorted((tmp_path / "site").rglob("*")) == before
     assert any(file.suffix == ".pyc" for file in before) == is_compiled
+
+
+HALF_SURROGATE = rb'{"jsonrpc":"2.0","id":"\ud800","method":"tools/list"}'
+
+DEEPLY_NESTED = b'{"jsonrpc":"2.0","id":%b,"method":"tools/list"}' % (b"[" * 900 + b"]" * 900)
+
+
+@pytest.mark.parametrize(
+    "address", [f"http://{'a' * 70}.example/mcp", "http://127.0.0.1:1/v\u00f6gel"]
+)
+def test_every_request_to_an_unusable_address_gets_an_error(address: str, tmp_path: Path) -> None:
+    with started(stdio_environment(SERVICE_URL=address, SERVICE_TOKEN="key"), tmp_path) as bridge:
+        assert bridge.request("resources/list", 1)["error"]["code"] == -32000
+        assert bridge.request("resources/list", 2)["id"] == 2
+
+
+@pytest.mark.parametrize("token", ["", "key"])
+def test_an_invalid_id_gets_a_response(token: str, tmp_path: Path) -> None:
+    with fake_server() as (address, _):
+        variables = {"SERVICE_URL": address, **({"SERVICE_TOKEN": token} if token else {})}
+        with started(stdio_environment(**variables), tmp_path) as bridge:
+            bridge.send_line(HALF_SURROGATE)
+            assert bridge.response()["id"] == "\ud800"
+            bridge.send_line(DEEPLY_NESTED)
+            bridge.response()
+            assert bridge.request("ping", 2)["id"] == 2
+            assert bridge.end() == 0
+
+
+def test_a_negotiated_version_that_cannot_be_a_header_does_not_stop_requests(
+    tmp_path: Path,
+) -> None:
+    with faked(tmp_path) as (bridge, fake):
+        fake.body = rb'{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"a\r\nb\u00f6"}}'
+        bridge.request("initialize", protocolVersion="2025-06-18")
+        fake.body = b""
+        assert bridge.request("tools/list", 2)["id"] == 2
+
+
+def test_a_line_that_is_far_too_large_gets_an_error_with_its_id(tmp_path: Path) -> None:
+    environment = stdio_environment(SERVICE_URL="http://127.0.0.1:1/mcp", SERVICE_TOKEN="key")
+    with started(environment, tmp_path) as bridge:
+        response = bridge.request(
+            "tools/call", 8, name="list_labels", arguments={"x": "y" * 5_000_000}
+        )
+
+    assert response["id"] == 8
+    assert response["error"] == {
+        "code": -32600,
+        "message": "The message is larger than 1024 KiB.",
+    }
+
+
+def test_cancelling_a_finished_call_does_not_close_the_connection_of_another() -> None:
+    with fake_server() as (address, fake):
+        fake.held_id = 2
+        settings = configuration.read({"SERVICE_URL": address, "SERVICE_TOKEN": "key"})
+        connections, first, second = Connections(settings), Call(), Call()
+        connections.post(b'{"id":1}', {}, first)
+
+        def hold() -> None:
+            with suppress(CallFailedError):
+                connections.post(b'{"id":2}', {}, second)
+
+        other = threading.Thread(target=hold)
+        other.start()
+        assert fake.is_holding.wait(PATIENCE_S)
+        assert len(fake.connections) == 1, "both calls use the same connection"
+
+        first.cancel()
+
+        is_still_connected = not fake.saw_disconnect.wait(0.3)
+        second.cancel()
+        other.join()
+        assert is_still_connected
+
+
+def test_the_connection_of_a_cancelled_call_is_not_used_again() -> None:
+    with fake_server() as (address, _):
+        settings = configuration.read({"SERVICE_URL": address, "SERVICE_TOKEN": "key"})
+        connections, cancelled = Connections(settings), Call()
+        cancelled.cancel()
+
+        with pytest.raises(CallFailedError):
+            connections.post(b'{"id":1}', {}, cancelled)
+
+        assert connections.post(b'{"id":2}', {}, Call())[0] == 200
+        connections.close()
+
+
+CLIENT = {"capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+
+NOTE = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+
+BATCH = [
+    {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": COUNT},
+    NOTE,
+    {"jsonrpc": "2.0", "id": "x", "method": "ping"},
+]
+
+
+def initialized(bridge: BridgeProcess, version: str) -> BridgeProcess:
+    bridge.request("initialize", 1, protocolVersion=version, **CLIENT)
+    return bridge
+
+
+def batch_response(bridge: BridgeProcess, batch: Any) -> Any:
+    bridge.send(batch)
+    return bridge.response()
+
+
+def test_a_batch_gets_the_responses_of_the_server(there: Running, tmp_path: Path) -> None:
+    with started(there.environment(), tmp_path) as bridge:
+        initialized(bridge, "2025-03-26")
+        called, pinged = batch_response(bridge, BATCH)
+        empty = batch_response(bridge, [])
+        bridge.send([NOTE])
+        following = bridge.request("ping", 9)
+
+    assert (called["id"], called["result"]["isError"]) == (7, False)
+    assert pinged == {"jsonrpc": "2.0", "id": "x", "result": {}}
+    assert empty["error"]["code"] == -32600
+    assert following["id"] == 9, "a batch of notifications has no response"
+
+
+@pytest.mark.parametrize("variables", [{}, {"SERVICE_TOKEN": "key"}])
+def test_a_batch_is_answered_without_a_server(variables: dict[str, str], tmp_path: Path) -> None:
+    address = f"http://127.0.0.1:{free_port()}/mcp"
+    with started(stdio_environment(SERVICE_URL=address, **variables), tmp_path) as bridge:
+        initialized(bridge, "2025-03-26")
+        called, pinged = batch_response(bridge, BATCH)
+
+    assert (called["id"], called["result"]["isError"]) == (7, True)
+    assert pinged == {"jsonrpc": "2.0", "id": "x", "result": {}}
+
+
+def test_every_request_of_a_refused_batch_gets_the_error(tmp_path: Path) -> None:
+    with faked(tmp_path) as (bridge, fake):
+        fake.body = b'{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-03-26"}}'
+        initialized(bridge, "2025-03-26")
+        fake.status = 400
+        fake.body = b'{"jsonrpc":"2.0","id":null,"error":{"code":-1,"message":"No."}}'
+        refused = batch_response(bridge, BATCH)
+        fake.status, fake.body = 200, b'[{"jsonrpc":"2.0"'
+        invalid = batch_response(bridge, BATCH)
+
+    assert [(each["id"], each["error"]["message"]) for each in refused] == [
+        (7, "No."),
+        ("x", "No."),
+    ]
+    assert [each["id"] for each in invalid] == [7, "x"]
+    assert fake.requests[-1][0]["MCP-Protocol-Version"] == "2025-03-26"
+
+
+def test_other_revisions_have_no_batches(there: Running, tmp_path: Path) -> None:
+    with started(there.environment(), tmp_path) as bridge:
+        initialized(bridge, "2025-06-18")
+        refused = batch_response(bridge, BATCH)
+
+    assert refused["error"] == {
+        "code": -32600,
+        "message": "Send one JSON-RPC message per line. Only revision 2025-03-26 has batches.",
+    }

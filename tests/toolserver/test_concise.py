@@ -1,4 +1,4 @@
-"""The short form of posts: as few characters as possible, and nothing wrong left out."""
+"""The short form of posts, and the tools that list and read them."""
 
 import json
 from itertools import cycle, islice
@@ -10,10 +10,12 @@ import pytest
 from bowerbird.model import instants
 from bowerbird.toolserver.tools.results import posts
 from tests.support import make
+from tests.support.in_turn import in_turn
 from tests.support.service import Member
-from tests.support.toolcalls import call, result_of
+from tests.support.toolcalls import call, ids, refusal, result_of
 
 pytestmark = pytest.mark.anyio
+
 
 # Written for this test, in the length and manner of posts that people save.
 TEXTS: Final = (
@@ -42,6 +44,7 @@ TEXTS: Final = (
         "card below, no starter discard wasted."
     ),
 )
+
 AUTHORS: Final = (
     ("marta_codes", "Marta Kowalczyk"),
     ("benfromdb", "Ben Okafor | databases"),
@@ -183,3 +186,242 @@ async def test_a_page_of_many_posts_shows_the_words_that_were_found(alice: Membe
 
     assert "an owl" in found["bookmarks"][0]["snippet"]
     assert len(found["bookmarks"][0]["text"]) == 40
+
+
+async def test_it_returns_posts_in_full_in_the_requested_order(alice: Member) -> None:
+    first = await alice.save(text="one " * 200)
+    second = await alice.save(text="two", is_read=True, is_archived=True)
+    wanted = [second["post_id"], "404", first["post_id"], second["post_id"]]
+
+    answer = await call(alice, "get_bookmarks", post_ids=wanted)
+
+    assert [p["post_id"] for p in answer["bookmarks"]] == [second["post_id"], first["post_id"]]
+    assert answer["bookmarks"][1]["tweet_details"]["text"] == "one " * 200
+    assert answer["not_found"] == ["404"]
+    assert answer["left_out"] == []
+    assert answer["truncated"] is False
+
+
+async def test_max_chars_truncates_texts(alice: Member) -> None:
+    saved = await alice.save(text="x" * 900)
+
+    answer = await call(alice, "get_bookmarks", post_ids=[saved["post_id"]], max_chars=300)
+
+    (post,) = answer["bookmarks"]
+    assert len(post["tweet_details"]["text"]) == 300
+    assert (post["truncated"], post["text_length"], post["next_offset"]) == (True, 900, 300)
+    assert answer["truncated"] is True
+
+
+async def test_a_long_article_is_read_to_its_end_by_offset(alice: Member) -> None:
+    body = "".join(f"{number:05d} " for number in range(2_000))
+    saved = await alice.save(text="short", article={"title": "T", "plain_text": body})
+    read = ""
+    offset: int | None = 0
+
+    while offset is not None:
+        answer = await call(alice, "get_bookmarks", post_ids=[saved["post_id"]], offset=offset)
+        (post,) = answer["bookmarks"]
+        read += post["tweet_details"]["article"]["plain_text"]
+        assert post["text_length"] == 12_000
+        assert answer["truncated"] is post["truncated"] is ("next_offset" in post)
+        assert ("next_offset as offset" in answer.get("advice", "")) is post["truncated"]
+        offset = post.get("next_offset")
+
+    assert read == body
+    assert "text" not in post["tweet_details"], "texts that ended before are not repeated"
+
+
+async def test_reading_on_skips_nothing_if_a_text_does_not_fit(alice: Member) -> None:
+    body = "".join(f"{number:05d}語" for number in range(4_000))
+    saved = await alice.save(text=body)
+    read = ""
+    offset: int | None = 0
+
+    while offset is not None:
+        result = await result_of(
+            alice, "get_bookmarks", post_ids=[saved["post_id"]], max_chars=20_000, offset=offset
+        )
+        assert len(result["content"][0]["text"].encode()) <= 26_000
+        (post,) = result["structuredContent"]["bookmarks"]
+        read += post["tweet_details"]["text"]
+        offset = post.get("next_offset")
+
+    assert read == body
+
+
+async def test_an_offset_after_the_end_says_so(alice: Member) -> None:
+    saved = await alice.save(text="short")
+
+    answer = await call(alice, "get_bookmarks", post_ids=[saved["post_id"]], offset=9_000)
+
+    assert answer["advice"] == "offset is past the end: the longest text has 32 characters."
+    assert answer["truncated"] is False
+
+
+async def test_ids_that_do_not_fit_can_be_requested_in_the_next_call(alice: Member) -> None:
+    saved = [make.post(text="long " * 700) for _ in range(20)]
+    await alice.save_all(saved)
+    wanted = [post["post_id"] for post in saved]
+    seen: list[str] = []
+
+    while wanted:
+        result = await result_of(alice, "get_bookmarks", post_ids=wanted)
+        answer = result["structuredContent"]
+        assert len(result["content"][0]["text"].encode()) <= 26_000
+        seen += [post["post_id"] for post in answer["bookmarks"]]
+        assert answer["truncated"] is bool(answer["left_out"])
+        wanted = answer["left_out"]
+
+    assert seen == [post["post_id"] for post in saved]
+
+
+async def test_count_bookmarks_uses_the_filters_and_defaults_of_the_list(alice: Member) -> None:
+    await alice.save_all([make.post(author="bea"), make.post(is_read=True), make.post()])
+
+    assert await call(alice, "count_bookmarks") == {
+        "count": 2,
+        "total": 3,
+        "unread": 2,
+        "archived": 0,
+        "filters": {"is_unread_only": True, "hide_archived": True},
+        "advice": (
+            "1 read or archived post is left out. Send is_unread_only false and hide_archived "
+            "false to include it."
+        ),
+    }
+    narrowed = await call(alice, "count_bookmarks", author="bea")
+    assert narrowed["count"] == 1
+    assert narrowed["filters"]["author"] == "bea"
+    message = await refusal(alice, "count_bookmarks", limit=5)
+    assert message.startswith("INVALID_REQUEST: Unknown field 'limit'. Allowed fields: is_unread_")
+
+
+async def test_the_short_form_says_that_a_post_is_gone_or_removed(alice: Member) -> None:
+    state = {
+        "gone_at": "2026-07-01T00:00:00.000000+00:00",
+        "removed_at": "2026-07-02T00:00:00.000000+00:00",
+    }
+    await alice.save(**state)
+
+    (post,) = (await call(alice, "list_bookmarks"))["bookmarks"]
+
+    assert (post["gone_at"], post["removed_at"]) == ("2026-07-01", "2026-07-02")
+
+
+async def crawled(member: Member, **arguments: Any) -> list[str]:
+    seen: list[str] = []
+    cursor: str | None = None
+    while True:
+        answer = await call(member, "list_bookmarks", **arguments, cursor=cursor)
+        seen += [post["post_id"] for post in answer["bookmarks"]]
+        cursor = answer["next_cursor"]
+        if cursor is None:
+            return seen
+
+
+async def test_new_posts_are_listed_in_a_short_form(alice: Member) -> None:
+    saved = await alice.save(text="first light", author="ada", tags=["sky"])
+
+    answer = await call(alice, "list_bookmarks")
+
+    assert answer["bookmarks"] == [
+        {
+            "post_id": saved["post_id"],
+            "author": "ada",
+            "text": "first light",
+            "posted_at": "2026-01-01",
+            "bookmarked_at": "2026-07-18",
+            "labels": ["sky"],
+        }
+    ]
+    assert answer["count"] == answer["total_count"] == 1
+    assert answer["next_cursor"] is None
+    assert answer["truncated"] is False
+    assert answer["filters"] == {"is_unread_only": True, "hide_archived": True}
+
+
+async def test_a_long_post_takes_few_bytes_in_the_list(alice: Member) -> None:
+    await alice.save(text="word " * 2_000, article={"title": "A title", "plain_text": "x" * 9_000})
+
+    (post,) = (await call(alice, "list_bookmarks"))["bookmarks"]
+
+    assert len(post["text"]) <= 280
+    assert post["text"].endswith("word…")
+    assert post["title"] == "A title"
+    assert len(json.dumps(post)) < 700
+
+
+async def test_detailed_returns_all_fields(alice: Member) -> None:
+    await alice.save(text="whole", article={"title": "T", "plain_text": "y" * 3_000})
+
+    answer = await call(alice, "list_bookmarks", response_format="detailed")
+
+    shown = answer["bookmarks"][0]
+    (whole,) = (await alice.listed())["data"]
+    article = shown["tweet_details"].pop("article")
+    assert len(article["plain_text"]) == 2_000
+    assert article["title"] == "T"
+    whole["tweet_details"].pop("article")
+    assert (shown.pop("truncated"), shown.pop("text_length")) == (True, 3_000)
+    assert shown == whole
+    assert answer["truncated"] is True
+    assert "get_bookmarks returns a post in full." in answer["advice"]
+
+
+async def test_the_days_of_posts_are_those_of_the_filters(alice: Member) -> None:
+    await call(alice, "update_digest_preferences", time_zone="Pacific/Auckland")
+    await alice.save(
+        bookmarked_at="2026-06-30T13:00:00+00:00", posted_at="2026-06-29T13:00:00+00:00"
+    )
+    await call(alice, "create_view", name="All")
+    days = {"bookmarked_from": "2026-07-01", "bookmarked_to": "2026-07-01"}
+
+    (listed,) = (await call(alice, "list_bookmarks", **days))["bookmarks"]
+    (in_view,) = (await call(alice, "get_view_bookmarks", slug="all"))["bookmarks"]
+
+    assert (listed["bookmarked_at"], listed["posted_at"]) == ("2026-07-01", "2026-06-30")
+    assert in_view == listed
+
+
+async def test_a_result_stays_within_its_size_and_its_cursor_skips_nothing(alice: Member) -> None:
+    saved = [make.post(text="long " * 100, tags=["x" * 90, "y" * 90]) for _ in range(100)]
+    await alice.save_all(saved)
+
+    result = await result_of(alice, "list_bookmarks", limit=100)
+
+    answer = result["structuredContent"]
+    assert answer["truncated"] is True
+    assert 20 < answer["count"] < 60
+    assert f"Only {answer['count']} of 100 posts fit" in answer["advice"]
+    assert len(result["content"][0]["text"].encode()) <= 26_000
+    assert await crawled(alice, limit=100) == [post["post_id"] for post in saved[::-1]]
+
+
+@in_turn(
+    ("arguments", "sentence"),
+    [
+        ({"limit": 0}, "limit: must be a whole number from 1 to 100, got the number 0."),
+        ({"q": "a\x00b"}, "q: contains U+0000, which no database can store."),
+        ({"sort_by": "relevance"}, "sort_by: relevance needs a search."),
+        ({"cursor": "abc"}, "cursor: 'abc' is not a cursor of this list"),
+        ({"response_format": "long"}, "response_format: must be one of concise, detailed"),
+        ({"autor": "x"}, "Unknown field 'autor'. Did you mean author? Allowed fields: is_unread"),
+        ({"vector_search_term": "x"}, "Unknown field 'vector_search_term'. Allowed fields: "),
+    ],
+)
+async def test_the_error_names_the_invalid_argument(
+    alice: Member, arguments: dict[str, Any], sentence: str
+) -> None:
+    message = await refusal(alice, "list_bookmarks", **arguments)
+
+    assert message.startswith(f"INVALID_REQUEST: {sentence}")
+    assert message.endswith("Fix the argument and call again.")
+
+
+async def test_numbers_and_flags_sent_as_strings_are_accepted(alice: Member) -> None:
+    await alice.save_all([make.post() for _ in range(3)])
+
+    assert len(await ids(alice, "list_bookmarks", limit="2", is_unread_only="true")) == 2
+    assert len(await ids(alice, "list_bookmarks", limit=1.0)) == 1
+    assert len(await ids(alice, "list_bookmarks", author=None, label=None)) == 3

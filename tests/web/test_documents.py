@@ -1,17 +1,29 @@
-"""HTTP behaviour of pages and documents: caching, CORS, methods, and hostile paths."""
+"""Documents and static files, and the escaping of templates."""
 
+import enum
 import socket
+import subprocess
+from pathlib import Path
 
 import httpx
+import markupsafe
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markupsafe import Markup
 
+from bowerbird.model.posts.networks import NETWORKS, icon_of
 from bowerbird.settings import Settings
+from bowerbird.web import templating
 from bowerbird.web.site import site as site_of
+from bowerbird.web.templating import drawn_icon, escaped
 from bowerbird.wire.metrics import RequestMetrics
+from tests.support import node
 from tests.support.service import SetClock
 from tests.support.serving import Server
 
 pytestmark = pytest.mark.anyio
+
 
 DOCUMENTS = [
     "/.well-known/oauth-protected-resource",
@@ -196,3 +208,89 @@ async def test_an_unexpected_error_returns_only_a_reference() -> None:
     reference = response.headers["x-request-id"]
     assert response.text == f"Internal error. It is logged with the reference {reference}.\n"
     assert "secret" not in response.text
+
+
+FOLDER = Path(templating.__file__).parent / "static"
+
+SCRIPTS = {path.name: path for path in sorted(FOLDER.rglob("*.js"))}
+
+
+def sent(name: str) -> str:
+    return next(
+        document.body.decode()
+        for path, document in templating.files().items()
+        if path.startswith(f"/static/{name.removesuffix('.js')}.") and path.endswith(".js")
+    )
+
+
+def code(text: str) -> list[str]:
+    """The lines of a script that are not part of a comment."""
+    kept, is_comment = [], False
+    for line in text.splitlines():
+        start = line.strip()
+        if not is_comment and start.startswith("/**"):
+            is_comment = "*/" not in start
+            if start.endswith("*/") or is_comment:
+                continue
+        elif is_comment:
+            is_comment = "*/" not in start
+            continue
+        elif start.startswith("//"):
+            continue
+        kept.append(line)
+    return kept
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_script_is_sent_as_it_is_written_but_for_its_comments(name: str) -> None:
+    assert sent(name).splitlines() == code(SCRIPTS[name].read_text(encoding="utf-8"))
+
+
+def test_the_sent_scripts_can_be_read() -> None:
+    for name in SCRIPTS:
+        checked = subprocess.run(
+            [str(node.NODE), "--check", "--input-type=module", "-"],
+            input=sent(name),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert checked.returncode == 0, checked.stderr
+
+
+class _Choice(enum.StrEnum):
+    HOSTILE = "<b>"
+
+
+class _Element:
+    def __html__(self) -> str:
+        return "<i></i>"
+
+
+class _OwnText(str):
+    __slots__ = ()
+
+
+@given(st.text(st.sampled_from("&<>'\"aé漢😀")) | st.text())
+def test_every_text_is_escaped_as_by_markupsafe(text: str) -> None:
+    assert escaped(text) == markupsafe.escape(text)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [0, -7, 1.5, None, True, _Choice.HOSTILE, _Element(), _OwnText("<script>"), ["<", '"'], b"<'>"],
+)
+def test_every_other_value_is_escaped_as_by_markupsafe(value: object) -> None:
+    assert escaped(value) == markupsafe.escape(value)
+
+
+def test_markup_is_not_escaped_again() -> None:
+    assert escaped(Markup("<b>&amp;</b>")) == "<b>&amp;</b>"
+    assert escaped(drawn_icon("plus")).startswith("<svg ")
+
+
+def test_every_network_has_an_icon() -> None:
+    drawn = {templating.drawn_icon(icon_of(name)) for name in NETWORKS}
+
+    assert len(drawn) == len(NETWORKS)
+    assert templating.drawn_icon(icon_of("elsewhere")) == templating.drawn_icon("link")

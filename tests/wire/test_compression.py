@@ -1,12 +1,14 @@
-"""gzip and zstd: the choice of the encoding, and lossless compression."""
+"""Encodings of answers, and the address of a client."""
 
 import gzip
+from typing import Any
 
 import pytest
 import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bowerbird.wire.client_addresses import ClientAddresses, network_of
 from bowerbird.wire.responses import answer_cache
 
 
@@ -56,3 +58,45 @@ def test_compression_is_deterministic(encoding: str) -> None:
 
     assert answer_cache.compressed(body, encoding) == first
     assert len(first) < len(body) / 10
+
+
+ADDRESSES = ClientAddresses("127.0.0.1, ::1, 10.0.0.0/8")
+
+
+def scope(client: str | None, *forwarded: bytes) -> dict[str, Any]:
+    headers = [(b"x-forwarded-for", value) for value in forwarded]
+    return {"client": (client, 1) if client else None, "headers": headers}
+
+
+@pytest.mark.parametrize(
+    ("client", "forwarded", "found"),
+    [
+        ("192.0.2.7", [], "192.0.2.7"),
+        # Anybody can send the header.
+        ("192.0.2.7", [b"203.0.113.9"], "192.0.2.7"),
+        ("127.0.0.1", [], "127.0.0.1"),
+        ("127.0.0.1", [b"203.0.113.9"], "203.0.113.9"),
+        ("::ffff:127.0.0.1", [b"203.0.113.9"], "203.0.113.9"),
+        # The client made the first entry up; our proxies added the others.
+        ("127.0.0.1", [b"1.1.1.1, 203.0.113.9, 10.2.3.4"], "203.0.113.9"),
+        ("127.0.0.1", [b"1.1.1.1", b"203.0.113.9"], "203.0.113.9"),
+        ("10.0.0.1", [b"nonsense"], "10.0.0.1"),
+        ("10.0.0.1", [b"203.0.113.9, <script>"], "10.0.0.1"),
+        ("10.0.0.1", [b"\xff"], "10.0.0.1"),
+        # A zone names an interface of another machine, and can be any text.
+        ("10.0.0.1", [b"fe80::1%<b>" + b"x" * 1_000], "fe80::1"),
+        ("fe80::1%eth0", [], "fe80::1"),
+        (None, [b"203.0.113.9"], ""),
+        ("unix", [], ""),
+    ],
+)
+def test_only_proxies_that_are_trusted_name_the_client(
+    client: str | None, forwarded: list[bytes], found: str
+) -> None:
+    assert ADDRESSES.of(scope(client, *forwarded)) == found
+
+
+def test_addresses_of_one_customer_count_as_one() -> None:
+    assert network_of("2001:db8:1:2:aaaa::1") == network_of("2001:db8:1:2:bbbb::2")
+    assert network_of("2001:db8:1:2::1") != network_of("2001:db8:1:3::1")
+    assert network_of("192.0.2.7") == "192.0.2.7"

@@ -1,4 +1,4 @@
-"""/labels: finding, making, renaming, colours, merging and deleting."""
+"""Labels: the page, the picker, and suggestions."""
 
 import re
 from html import unescape
@@ -10,10 +10,12 @@ import pytest
 
 from tests.support import writing
 from tests.support.saving import stored
+from tests.support.visiting import form_token
 from tests.web.house import Reader
 from tests.web.library.test_changes import target
 
 pytestmark = pytest.mark.anyio
+
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -205,6 +207,7 @@ async def test_the_form_returns_only_to_the_list_of_labels(ann: Reader) -> None:
 
 
 LONG = "n" * 120
+
 LIMIT = "A label has at most 100 characters; this one has 120."
 
 
@@ -285,3 +288,169 @@ async def test_many_labels_are_shown_page_by_page(ann: Reader) -> None:
         path = unescape(more[1])
 
     assert seen == [f"made {number:06}" for number in range(130)]
+
+
+async def apply(reader: Reader, **fields: Any) -> httpx.Response:
+    return await reader.person.send("/labels/apply", "/library", **fields)
+
+
+async def undo(reader: Reader, change: str | None) -> httpx.Response:
+    """As the script of the picker does, which shows the result itself."""
+    token = form_token(await reader.page("/library"))
+    headers = {"Accept": "application/json"}
+    return await reader.person.post(
+        "/library/many/undo", headers=headers, csrf=token, change=change
+    )
+
+
+async def tags(reader: Reader, *ids: str) -> list[list[str] | None]:
+    return [(await stored(reader.member, each))["tags"] for each in ids]
+
+
+async def test_labels_are_found_with_their_colours(ann: Reader) -> None:
+    await ann.member.save(tags=["Field notes", "notes", "birds"])
+    path = f"/v1/labels/{await writing.label_id(ann.member, 'notes')}"
+    await writing.send(ann.member, "PATCH", path, {"color": "rust"})
+
+    found = (await ann.person.open("/labels/matching?q=NOTES")).json()
+
+    assert [(each["name"], each["count"]) for each in found["labels"]] == [
+        ("notes", 1),
+        ("Field notes", 1),
+    ]
+    assert found["labels"][0]["colour"] == "rust"
+    assert found["new"] is None
+    other = (await ann.person.open("/labels/matching?q=%20a%20%20b")).json()
+    assert (other["labels"], other["new"]) == ([], "a b")
+    assert (await ann.person.open("/labels/matching")).json()["new"] is None
+
+
+async def test_a_label_is_given_to_many_posts_and_taken_back_as_a_whole(ann: Reader) -> None:
+    ids = [(await ann.member.save(tags=["old"]))["post_id"] for _ in range(2)]
+    ids.append((await ann.member.save(tags=["Birds", "old"]))["post_id"])
+    before = await tags(ann, *ids)
+
+    added = (await apply(ann, op="add", label=" birds", posts=" ".join(ids))).json()
+
+    assert (added["changed"], added["said"]) == (2, "Added the label “Birds” to 2 posts.")
+    assert added["label"]["name"] == "Birds"
+    assert await tags(ann, *ids) == [["Birds", "old"]] * 3
+    undone = (await undo(ann, added["change"])).json()
+    assert undone == {"said": "Undone: 2 posts changed back."}
+    assert await tags(ann, *ids) == before
+
+
+async def test_posts_that_are_gone_leave_no_new_label(ann: Reader) -> None:
+    answer = (await apply(ann, op="add", label="New", posts="42 43")).json()
+
+    assert (answer["said"], answer["change"]) == (
+        "Nothing changed: the posts were so already.",
+        None,
+    )
+    assert await writing.labels(ann.member) == {}
+
+
+@pytest.mark.parametrize(
+    ("fields", "status"),
+    [
+        ({"op": "add", "label": " ", "posts": "1"}, 400),
+        ({"op": "add", "label": "x" * 101, "posts": "1"}, 400),
+        ({"op": "add", "label": "x", "posts": ""}, 400),
+        ({"op": "add", "label": "x", "posts": "a;b ../ 1e5"}, 400),
+        ({"op": "add", "label": "x", "posts": " ".join(map(str, range(1_001)))}, 400),
+        ({"op": "explode", "label": "x", "posts": "1"}, 400),
+        ({"op": "remove", "label": "unknown", "posts": "1"}, 404),
+        ({}, 400),
+    ],
+)
+async def test_invalid_requests_are_refused_in_a_sentence(
+    ann: Reader, fields: dict[str, str], status: int
+) -> None:
+    refused = await apply(ann, **fields)
+
+    assert refused.status_code == status
+    assert refused.json()["error"].endswith(".")
+    assert "label_name" not in refused.json()["error"]
+
+
+async def test_nobody_labels_the_posts_of_others(ann: Reader, bob: Reader) -> None:
+    post_id = (await ann.member.save(tags=["mine"]))["post_id"]
+
+    assert (await apply(bob, op="add", label="x", posts=post_id)).json()["changed"] == 0
+    assert (await bob.person.open("/labels/matching")).json()["labels"] == []
+    assert await tags(ann, post_id) == [["mine"]]
+
+
+async def filled(reader: Reader, author: str = "ines") -> str:
+    """The id of a post whose author has written four about databases."""
+    for n in range(4):
+        await reader.member.save(text=f"note {n}", author=author, tags=["databases"])
+    return str((await reader.member.save(text="new", author=author))["post_id"])
+
+
+def buttons(page: str) -> list[tuple[str, str]]:
+    """The name and the reason of each suggested label."""
+    return re.findall(r'class="sug" name="add" value="([^"]*)" title="([^"]*)"', page)
+
+
+async def test_the_page_of_a_post_offers_labels_that_fit_it(ann: Reader) -> None:
+    post_id = await filled(ann)
+
+    page = await ann.page(f"/p/{post_id}")
+
+    assert buttons(page) == [("databases", "like 4 by this author")]
+    assert (await stored(ann.member, post_id))["tags"] is None
+
+
+async def test_a_suggested_label_is_added_with_one_press_and_not_offered_again(ann: Reader) -> None:
+    post_id = await filled(ann)
+
+    await ann.person.send(
+        "/library/label", f"/p/{post_id}", add="databases", post=post_id, back=f"/p/{post_id}"
+    )
+
+    assert (await stored(ann.member, post_id))["tags"] == ["databases"]
+    assert buttons(await ann.page(f"/p/{post_id}")) == []
+
+
+async def test_the_picker_gets_labels_for_a_post_while_nothing_is_typed(ann: Reader) -> None:
+    post_id = await filled(ann)
+
+    [label] = (await ann.person.open(f"/labels/matching?post={post_id}")).json()["suggested"]
+
+    assert (label["name"], label["reason"]) == ("databases", "like 4 by this author")
+    for query in (f"?post={post_id}&q=d", "?post=404", "?post=x", ""):
+        assert (await ann.person.open(f"/labels/matching{query}")).json()["suggested"] == []
+
+
+async def test_posts_of_others_and_hostile_names_are_harmless(ann: Reader, bob: Reader) -> None:
+    theirs = await filled(bob, author="tomasz")
+    await ann.member.save(text="mine", author="tomasz", tags=["cooking"])
+    assert (await ann.person.open(f"/labels/matching?post={theirs}")).json()["suggested"] == []
+
+    for n in range(4):
+        await ann.member.save(text=f"note {n}", author="eve", tags=['"><script>'])
+    page = await ann.page(f"/p/{(await ann.member.save(author='eve'))['post_id']}")
+    assert 'class="sug"' in page
+    assert '"><script>' not in page
+
+
+async def test_a_free_account_gets_no_suggestion(ann: Reader) -> None:
+    post_id = await filled(ann)
+    await ann.member.set_plan("free")
+
+    assert buttons(await ann.page(f"/p/{post_id}")) == []
+    assert (await ann.person.open(f"/labels/matching?post={post_id}")).json()["suggested"] == []
+
+
+async def test_a_suggested_label_is_refused_with_one_press(ann: Reader) -> None:
+    post_id = await filled(ann)
+
+    done = await ann.person.send(
+        "/library/label", f"/p/{post_id}", refuse="databases", post=post_id, back=f"/p/{post_id}"
+    )
+
+    assert "said=label-refused" in done.headers["location"]
+    assert buttons(await ann.page(f"/p/{post_id}")) == []
+    assert (await ann.person.open(f"/labels/matching?post={post_id}")).json()["suggested"] == []
+    assert (await stored(ann.member, post_id))["tags"] is None

@@ -10,7 +10,7 @@ import pytest
 from tests.support import saving, writing
 from tests.support.saving import stored
 from tests.web.house import Reader
-from tests.web.library.test_threads import part
+from tests.web.library.test_changes import part
 
 pytestmark = pytest.mark.anyio
 

@@ -1,16 +1,23 @@
-"""The note and the highlights on the page of a post."""
+"""Notes and highlights: on a post, on their page, and as Markdown."""
 
 import re
+import time
 from html import unescape
+from html.parser import HTMLParser
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from tests.web.house import Reader
+from bowerbird.clock import MICROSECONDS
+from bowerbird.web.notes.markdown import rendered
+from tests.web.house import Reader, signed_in
 
 pytestmark = pytest.mark.anyio
+
 
 TEXT = "One https://example.org/a/long/address and <b>two</b> 👍 three"
 
@@ -184,3 +191,264 @@ async def test_a_refused_passage_says_why(ann: Reader) -> None:
         assert answer.status_code == 400, fields
         assert "Nothing was changed" in answer.text
     assert "highlights" not in await bookmark(ann)
+
+
+DAY = 86_400 * MICROSECONDS
+
+
+async def save(reader: Reader, number: int, text: str, quote: str = "", **more: Any) -> None:
+    passages = [{"id": f"h{number}", "quote": quote, "comment": more.pop("comment", "")}]
+    marked = {"highlights": passages} if quote else {}
+    fields = {"post_id": str(number), "sort_index": number, "name": f"Author {number}"}
+    await reader.member.save(text=text, **fields, **marked, **more)
+
+
+def listed(page: str) -> list[str]:
+    return re.findall(r'<article class="hl" id="p-(\d+)"', page)
+
+
+def of_today(page: str) -> str:
+    found: list[str] = re.findall(r'<section class="daily".*?</section>', page, re.DOTALL)
+    # Each page has a token of its own.
+    return re.sub(r'name="csrf" value="[^"]+"', "", found[0])
+
+
+async def test_notes_and_highlights_are_listed_by_post_the_latest_first(ann: Reader) -> None:
+    await save(ann, 1, "A bower is not a nest.", "not a nest", is_archived=True, is_read=True)
+    await save(ann, 2, "Nothing about this one.")
+    await save(ann, 3, "Cyanotypes", note="Print **the** <i>feather</i>")
+    other = await signed_in(ann.house, "bob@example.com")
+    await save(other, 4, "Bob's own words", "own words")
+
+    page = await ann.page("/highlights")
+
+    assert listed(page) == ["3", "1"]
+    assert "1 highlight, 1 note</h1>" in page
+    assert "Print <strong>the</strong> &lt;i&gt;feather&lt;/i&gt;" in page
+    assert listed(await ann.page("/highlights?show=notes")) == ["3"]
+    assert listed(await ann.page("/highlights?show=highlights")) == ["1"]
+    assert "own words" not in page
+    await other.member.client.aclose()
+
+
+@pytest.mark.both
+async def test_a_search_finds_words_of_notes_highlights_and_comments_only(ann: Reader) -> None:
+    await save(ann, 1, "Search finds what you can name. Arrangement does not.", "what you can name")
+    await save(ann, 2, "Names of birds", "birds", comment="Same <b>thought")
+    await save(ann, 3, "They can name it", note="Ask Oren")
+    await save(ann, 4, "Without any mark: you can name it")
+
+    page = await ann.page("/highlights?q=name+you")
+
+    assert listed(page) == ["1"]
+    assert "what you can <mark>name</mark></blockquote>" in page
+    assert listed(await ann.page("/highlights?q=thoughts+OR+oren")) == ["3", "2"]
+    assert "No highlight or note has these words." in await ann.page("/highlights?q=arrangement")
+
+
+async def test_pages_continue_after_the_last_post(ann: Reader) -> None:
+    for number in range(25):
+        await save(ann, number, f"Words {number}", note=f"Note {number}")
+
+    first = await ann.page("/highlights")
+    [older] = re.findall(r'href="(/highlights\?cursor=[^"]+)"', first)
+    second = await ann.page(unescape(older))
+
+    assert [*listed(first), *listed(second)] == [str(number) for number in reversed(range(25))]
+    assert 'href="/highlights">Newest</a>' in second
+    assert listed(await ann.page("/highlights?cursor=forged")) == listed(first)
+
+
+async def test_one_of_them_is_shown_all_day_and_with_the_digests(ann: Reader) -> None:
+    for number in range(12):
+        await save(ann, number, f"Passage {number} of twelve", f"Passage {number}")
+    shown = of_today(await ann.page("/highlights"))
+
+    ann.house.clock.now += MICROSECONDS
+    await save(ann, 99, "Without a mark")
+
+    assert of_today(await ann.page("/highlights")) == shown
+    assert of_today(await ann.page("/digests")) == shown
+    assert of_today(await ann.page("/highlights?another=1")) != shown
+    assert re.findall(r"Passage \d+<", of_today(await ann.page("/highlights?another=998")))
+    days = set()
+    for _ in range(10):
+        ann.house.clock.now += DAY
+        days |= set(re.findall(r"Passage \d+<", of_today(await ann.page("/highlights"))))
+    assert len(days) > 3
+
+
+async def test_the_download_is_markdown_of_all_posts(ann: Reader) -> None:
+    for number in range(120):
+        await save(ann, number, f"Words {number}", note=f"Note {number}")
+    await save(ann, 200, "A *bold* claim\nin two lines", "*bold* claim\nin two", comment="[Why?]")
+
+    sent = await ann.person.open("/highlights/download")
+
+    assert sent.headers["content-type"] == "text/markdown; charset=utf-8"
+    assert "attachment" in sent.headers["content-disposition"]
+    text = sent.text
+    assert "\n\n> \\*bold\\* claim\n> in two\n\n\\[Why?\\]\n" in text
+    assert [int(number) for number in re.findall(r"Note (\d+)", text)] == [*reversed(range(120))]
+    assert "Note" not in (await ann.person.open("/highlights/download?show=highlights")).text
+
+
+@pytest.mark.both
+async def test_one_that_is_left_out_does_not_come_again_until_that_is_undone(ann: Reader) -> None:
+    for number in (1, 2):
+        await save(ann, number, f"Passage {number} of two", f"Passage {number}")
+    [shown] = re.findall(r'name="post" value="(\d)"', of_today(await ann.page("/digests")))
+    other = "21"[int(shown) - 1]
+    path = "/highlights/again"
+
+    answer = await ann.person.send(path, "/highlights", post=shown)
+
+    page = await ann.page(answer.headers["location"])
+    assert f"Passage {other}<" in of_today(page)
+    assert f'name="post" value="{shown}" data-undo>Undo</button>' in page
+    for another in range(3):
+        assert f"Passage {other}<" in of_today(await ann.page(f"/highlights?another={another}"))
+    await ann.person.send(path, "/highlights", post=other)
+    assert 'class="daily"' not in await ann.page("/highlights")
+    # Posts that the library lacks change nothing.
+    await ann.person.send(path, "/highlights", post="77")
+    await ann.person.send(path, "/highlights", post=shown, again="true")
+    assert f"Passage {shown}<" in of_today(await ann.page("/highlights"))
+
+
+ALLOWED = {
+    *("p", "br", "strong", "em", "s", "code", "pre", "a", "ul", "ol", "li", "blockquote", "hr"),
+    *("h3", "h4", "h5", "h6"),
+}
+
+ATTRIBUTES = {"dir", "href", "rel", "start", "tabindex"}
+
+SIGNS = st.text("*_~`[]()<>!#>-+ \n\t\\1.a\"'&:/", max_size=120)
+
+LINKS = st.sampled_from(
+    ["https://a.example/b", "javascript:alert(1)", "data:text/html,x", "//evil", "<script>"]
+)
+
+
+class _Parsed(HTMLParser):
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: set[str] = set()
+        self.links: list[str] = []
+        self.text = ""
+        self.open: list[str] = []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+        self.links += [value or "" for name, value in attrs if name == "href"]
+        if tag not in ("br", "hr"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def check(html: str) -> _Parsed:
+    parsed = _Parsed(html)
+    assert parsed.open == []
+    assert parsed.tags <= ALLOWED
+    assert parsed.attributes <= ATTRIBUTES
+    assert all(re.match(r"https?://[^/]", link, re.IGNORECASE) for link in parsed.links)
+    return parsed
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("plain", '<p dir="auto">plain</p>'),
+        ("a\nb\n\nc", '<p dir="auto">a<br>\nb</p><p dir="auto">c</p>'),
+        ("# T", '<h3 dir="auto">T</h3>'),
+        ("###### T ##", '<h6 dir="auto">T</h6>'),
+        ("**b** *i* __b__ _i_ ~~s~~", None),
+        ("snake_case_name and 2*3*4", None),
+        ("`<b>`", '<p dir="auto"><code>&lt;b&gt;</code></p>'),
+        (
+            "```\n<b>\n  x\n```",
+            '<pre tabindex="0"><code dir="auto">&lt;b&gt;\n  x\n</code></pre>\n',
+        ),
+        ("> a\n> b", '<blockquote><p dir="auto">a<br>\nb</p></blockquote>'),
+        ("- a\n- b", '<ul><li dir="auto">a</li><li dir="auto">b</li></ul>'),
+        ("3. a\n4. b", '<ol start="3"><li dir="auto">a</li><li dir="auto">b</li></ol>'),
+        ("- a\n  - b", '<ul><li dir="auto">a<ul><li dir="auto">b</li></ul></li></ul>'),
+        ("---", "<hr>"),
+        ("\\*a\\*", '<p dir="auto">*a*</p>'),
+        (
+            "[a](https://b.example)",
+            '<p dir="auto"><a href="https://b.example" rel="noreferrer">a</a></p>',
+        ),
+        ("[a](javascript:alert(1))", '<p dir="auto">[a](javascript:alert(1))</p>'),
+        ("[a](data:text/html,x)", '<p dir="auto">[a](data:text/html,x)</p>'),
+        (
+            "![cat](https://b.example/c.png)",
+            '<p dir="auto"><a href="https://b.example/c.png" rel="noreferrer">cat</a></p>',
+        ),
+        (
+            "https://b.example/c).",
+            '<p dir="auto"><a href="https://b.example/c" rel="noreferrer">b.example/c</a>).</p>',
+        ),
+        ("<script>alert(1)</script>", '<p dir="auto">&lt;script&gt;alert(1)&lt;/script&gt;</p>'),
+        ('<a href="x" onclick=y>', None),
+        ("", ""),
+    ],
+)
+def test_markdown_becomes_safe_markup(text: str, html: str | None) -> None:
+    shown = rendered(text)
+
+    check(shown)
+    if html is not None:
+        assert shown == html
+
+
+def test_emphasis_is_shown_and_names_are_not_changed() -> None:
+    assert rendered("**b** *i* ~~s~~") == (
+        '<p dir="auto"><strong>b</strong> <em>i</em> <s>s</s></p>'
+    )
+    assert "<em>" not in rendered("snake_case_name and 2 * 3 * 4")
+
+
+@given(text=st.lists(st.one_of(SIGNS, LINKS, st.text(max_size=20)), max_size=8).map("".join))
+def test_no_text_becomes_other_markup(text: str) -> None:
+    check(rendered(text))
+
+
+@given(text=st.text(st.characters(categories=["L", "N"], include_characters=" \n"), max_size=80))
+def test_plain_words_are_kept(text: str) -> None:
+    assert "".join(check(rendered(text)).text.split()) == "".join(text.split())
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "*",
+        "**a",
+        "_a",
+        "[",
+        "![*",
+        "[a](",
+        "`",
+        "> ",
+        "- ",
+        "  " * 9 + "- a\n",
+        "```\n",
+        "\\",
+        "1. ",
+    ],
+)
+def test_a_long_hostile_note_takes_no_time(part: str) -> None:
+    started = time.process_time()
+
+    check(rendered(part * (20_000 // len(part))))
+
+    assert time.process_time() - started < 4
