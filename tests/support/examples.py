@@ -88,7 +88,8 @@ VIEW: Final = {
 }
 RULE: Final = {
     "name": "Bowers",
-    "when": "arrives",
+    "when": "labelled",
+    "label_name": "Birds",
     "query": {"q": "bower*"},
     "actions": [{"do": "mark_read"}],
 }

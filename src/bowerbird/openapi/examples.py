@@ -79,7 +79,8 @@ _LABEL: Final = "birds"
 _PARAMETERS: Final[dict[str, Any]] = {
     "post_id": _POSTS[0],
     "slug": "birds",
-    "bucket": "threads",
+    # Each view has its own, so that a program can combine the example with any of them.
+    "bucket": "",
     "author": "wren_and_reed",
     "tag": _LABEL,
     "q": "reed* -paint",

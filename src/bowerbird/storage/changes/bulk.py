@@ -216,18 +216,21 @@ class BulkStore:
         account_id: int,
         fields: Iterable[tuple[str, int]] = (),
         posts: Iterable[str] = (),
+        *,
+        last_change: int | None = None,
     ) -> None:
         """Another write has set these fields, or created these posts: no undo touches them.
 
-        A value is a field too, with its key in place of the post.
+        A value is a field too, with its key in place of the post. `last_change`: that of the
+        library, if it is known.
         """
         owned = [
             {"account_id": account_id, "post_id": one, "field": field} for one, field in fields
         ]
         created = [{"account_id": account_id, "post_id": one} for one in posts]
-        if not owned and not created:
+        if last_change == 0 or not (owned or created):
             return
-        if not await self.has_any(transaction, account_id):
+        if last_change is None and not await self.has_any(transaction, account_id):
             return
         await transaction.run_many(self._sql["take_over_field"], owned)
         await transaction.run_many(self._sql["take_over_post"], created)

@@ -171,14 +171,14 @@ class Upsert:
             by=by,
         )
         if not is_restored:
-            if opened.last_change != 0:
-                fields = [] if is_recorded else [one[:2] for one in batch.changed_fields()]
-                await self._bulk.take_over(
-                    transaction,
-                    opened.account_id,
-                    [*fields, *batch.replaced_values()],
-                    [row["post_id"] for row in batch.new],
-                )
+            fields = [] if is_recorded else [one[:2] for one in batch.changed_fields()]
+            await self._bulk.take_over(
+                transaction,
+                opened.account_id,
+                [*fields, *batch.replaced_values()],
+                [row["post_id"] for row in batch.new],
+                last_change=opened.last_change,
+            )
             await self._bulk.claim(
                 transaction, opened.account_id, batch.labelled(), opened.version + 1
             )
