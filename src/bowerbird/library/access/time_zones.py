@@ -21,7 +21,5 @@ class TimeZones:
         return await self.zone(account, reader) if has_days(query) else None
 
     async def zone(self, account: Account, reader: Reader | None = None) -> ZoneInfo:
-        preferences = await self._store.preferences_within(
-            reader or self._database, account.account_id
-        )
+        preferences = await self._store.preferences(account.account_id, reader)
         return zone_of(preferences.time_zone)

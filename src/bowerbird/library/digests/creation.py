@@ -54,8 +54,8 @@ async def reschedule(
     store: DigestStore, transaction: Transaction, account_id: int, now: int
 ) -> None:
     """Stores when a worker must handle the account again."""
-    preferences = await store.preferences_within(transaction, account_id)
-    pending = await store.unsent_within(transaction, account_id)
+    preferences = await store.preferences(account_id, transaction)
+    pending = await store.unsent(account_id, transaction)
     due = next_due(preferences, now) if due_period(preferences, now) is None else now
     await store.set_due(transaction, account_id, min([due, *map(email_due_at, pending)]))
 
@@ -98,7 +98,7 @@ class DigestCreation:
         async def work(transaction: Transaction) -> None:
             await lock_library(self._libraries, transaction, account_id)
             # If the preferences changed since they were read, the next job applies the new ones.
-            if await self._store.preferences_within(transaction, account_id) == preferences:
+            if await self._store.preferences(account_id, transaction) == preferences:
                 if existing is not None:
                     await self._queue_email(transaction, account_id, existing, preferences)
                 elif new is not None:
@@ -125,7 +125,7 @@ class DigestCreation:
         async def work(transaction: Transaction) -> Digest | None:
             await lock_library(self._libraries, transaction, account.account_id)
             await self._put(transaction, account.account_id, new)
-            return await self._store.by_period_within(transaction, account.account_id, period)
+            return await self._store.by_period(account.account_id, period, transaction)
 
         return await self._database.write(work)
 
@@ -184,7 +184,7 @@ class DigestCreation:
         if await self._put(transaction, account_id, digest):
             return
         # Another process was faster. If the digest was created by hand, its email is not queued.
-        other = await self._store.by_period_within(transaction, account_id, digest.period)
+        other = await self._store.by_period(account_id, digest.period, transaction)
         if other is not None:
             await self._queue_email(transaction, account_id, other, preferences)
 

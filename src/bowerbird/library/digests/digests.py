@@ -99,7 +99,7 @@ class Digests:
         return self.shown(await self.stored(account))
 
     async def stored(self, account: Account, reader: Reader | None = None) -> Preferences:
-        return await self._store.preferences_within(reader or self._database, account.account_id)
+        return await self._store.preferences(account.account_id, reader)
 
     def minute(self) -> int:
         """The current minute, for responses that change with it."""
@@ -110,7 +110,7 @@ class Digests:
     ) -> PreferencesResponse:
         """Changes the fields that are given. Digests that were due before are not created."""
         await lock_library(self._libraries, transaction, account.account_id)
-        held = await self._store.preferences_within(transaction, account.account_id)
+        held = await self._store.preferences(account.account_id, transaction)
         wanted = _changed(held, request)
         if wanted != held:
             wanted = await self._keep(transaction, account.account_id, held, wanted)
@@ -136,7 +136,7 @@ class Digests:
 
         async def work(transaction: Transaction) -> None:
             await lock_library(self._libraries, transaction, account_id)
-            held = await self._store.preferences_within(transaction, account_id)
+            held = await self._store.preferences(account_id, transaction)
             if held.is_mailed:
                 wanted = msgspec.structs.replace(held, is_mailed=False)
                 await self._keep(transaction, account_id, held, wanted)

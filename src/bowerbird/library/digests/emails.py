@@ -97,7 +97,7 @@ class DigestEmails:
 
         async def work(transaction: Transaction) -> Digest | None:
             await lock_library(self._libraries, transaction, account_id)
-            preferences = await self._store.preferences_within(transaction, account_id)
+            preferences = await self._store.preferences(account_id, transaction)
             is_wanted = is_by_hand or (preferences.is_mailed and preferences.kind is not None)
             mailing = Mailing(MailState.NONE)
             if not has_address:

@@ -86,14 +86,8 @@ class DigestStore(Store):
     resource = "digests"
     fragments = ("columns",)
 
-    async def preferences(self, account_id: int) -> Preferences:
-        return await self._preferences(self._database, account_id)
-
-    async def preferences_within(self, reader: Reader, account_id: int) -> Preferences:
-        return await self._preferences(reader, account_id)
-
-    async def _preferences(self, reader: Reader, account_id: int) -> Preferences:
-        rows = await reader.rows(self._sql["preferences"], {"account_id": account_id})
+    async def preferences(self, account_id: int, reader: Reader | None = None) -> Preferences:
+        rows = await self._rows(reader or self._database, "preferences", account_id=account_id)
         if not rows:
             return Preferences()
         frequency, time_zone, hour, is_mailed, since, is_zone_chosen, updated_at, marked = rows[0]
@@ -141,16 +135,11 @@ class DigestStore(Store):
         }
         return bool(await transaction.rows(self._sql["put"], values))
 
-    async def by_period(self, account_id: int, period: Period) -> Digest | None:
-        return await self._by_period(self._database, account_id, period)
-
-    async def by_period_within(
-        self, transaction: Transaction, account_id: int, period: Period
+    async def by_period(
+        self, account_id: int, period: Period, reader: Reader | None = None
     ) -> Digest | None:
-        return await self._by_period(transaction, account_id, period)
-
-    async def _by_period(self, reader: Reader, account_id: int, period: Period) -> Digest | None:
-        rows = await reader.rows(self._sql["by_period"], _period(account_id, period))
+        key = _period(account_id, period)
+        rows = await self._rows(reader or self._database, "by_period", **key)
         return _digest(rows[0]) if rows else None
 
     async def page(self, account_id: int, before: Period | None, limit: int) -> list[Digest]:
@@ -180,15 +169,10 @@ class DigestStore(Store):
         rows = await self._database.rows(self._sql["count"], {"account_id": account_id})
         return int(rows[0][0])
 
-    async def unsent(self, account_id: int) -> list[Digest]:
+    async def unsent(self, account_id: int, reader: Reader | None = None) -> list[Digest]:
         """Digests whose email is pending or being sent, the first due first."""
-        return await self._unsent(self._database, account_id)
-
-    async def unsent_within(self, transaction: Transaction, account_id: int) -> list[Digest]:
-        return await self._unsent(transaction, account_id)
-
-    async def _unsent(self, reader: Reader, account_id: int) -> list[Digest]:
-        rows = await self._rows(reader, "unsent", account_id=account_id, limit=_MAX_PENDING)
+        values = {"account_id": account_id, "limit": _MAX_PENDING}
+        rows = await self._rows(reader or self._database, "unsent", **values)
         return [_digest(row) for row in rows]
 
     async def set_mailing(
