@@ -3,6 +3,7 @@
 import json
 import re
 from collections import Counter
+from datetime import datetime
 from typing import Any, Final
 from urllib.parse import urlsplit
 from xml.etree import ElementTree as ET
@@ -20,10 +21,22 @@ _AT_MOST_ONCE: Final = {
     "entry": {"content", "published", "rights", "source", "summary"},
 }
 _TEXT_TYPES: Final = {"text", "html", "xhtml"}
+_TEXT_ATTRIBUTES: Final = {"type"}
+# What an element may have; those that are not here have none.
+_ATTRIBUTES: Final = {
+    "title": _TEXT_ATTRIBUTES,
+    "subtitle": _TEXT_ATTRIBUTES,
+    "content": _TEXT_ATTRIBUTES,
+    "link": {"href", "rel", "type", "hreflang", "title", "length"},
+    "generator": {"uri", "version"},
+}
+_MEDIA_TYPE: Final = re.compile(r"[a-z]+/[a-z0-9.+-]+", re.ASCII)
+_LANGUAGE: Final = re.compile(r"[a-z]{2,3}(-[A-Za-z0-9]{2,8})*", re.ASCII)
 _ITEM_TEXTS: Final = {
     *("id", "url", "title", "content_html", "content_text", "date_published", "date_modified"),
     *("summary", "image", "language"),
 }
+_ADDRESSES: Final = {"url", "image", "home_page_url", "feed_url", "next_url"}
 _FEED_TEXTS: Final = {"title", "home_page_url", "feed_url", "description", "next_url"}
 
 
@@ -40,6 +53,8 @@ def atom(response: httpx.Response) -> ET.Element:
         _check_atom(entry, "entry")
         # RFC 4287, 4.1.2: an entry without content needs an alternate link.
         assert entry.find(f"{_ATOM}content") is not None
+    # RFC 4287, 4.1.1: a feed should say where it is, once.
+    assert len(feed.findall(f"{_ATOM}link[@rel='self']")) == 1
     ids = [entry.findtext(f"{_ATOM}id") for entry in feed.findall(f"{_ATOM}entry")]
     assert len(ids) == len(set(ids))
     return feed
@@ -63,13 +78,16 @@ def json_feed(response: httpx.Response) -> dict[str, Any]:
     assert feed.keys() <= {"version", "items", "authors", *_FEED_TEXTS}
     assert all(isinstance(feed[name], str) for name in _FEED_TEXTS & feed.keys())
     _check_authors(feed)
+    _check_addresses(feed)
     for item in feed["items"]:
         assert item["id"]
+        _check_addresses(item)
+        assert "language" not in item or _LANGUAGE.fullmatch(item["language"])
         assert "content_html" in item or "content_text" in item
         assert item.keys() <= {"authors", *_ITEM_TEXTS}
         assert all(isinstance(item[name], str) for name in _ITEM_TEXTS & item.keys())
         for name in ("date_published", "date_modified"):
-            assert name not in item or _INSTANT.fullmatch(item[name])
+            assert name not in item or _is_instant(item[name])
         _check_authors(item)
     assert len({item["id"] for item in feed["items"]}) == len(feed["items"])
     return feed
@@ -79,10 +97,26 @@ def _check_authors(part: dict[str, Any]) -> None:
     for author in part.get("authors", []):
         assert author.keys() <= {"name", "url", "avatar"}
         assert author
+        assert all(isinstance(value, str) and value for value in author.values())
+
+
+def _check_addresses(part: dict[str, Any]) -> None:
+    for name in _ADDRESSES & part.keys():
+        assert urlsplit(part[name]).scheme in ("http", "https")
+
+
+def _is_instant(text: str) -> bool:
+    """RFC 3339, on a day that exists."""
+    if _INSTANT.fullmatch(text) is None:
+        return False
+    return datetime.fromisoformat(text).tzinfo is not None
 
 
 def _check_atom(element: ET.Element, kind: str) -> None:
     names = Counter(child.tag.removeprefix(_ATOM) for child in element)
+    assert not element.keys()
+    # Text between elements is not part of a feed.
+    assert not "".join([element.text or "", *(child.tail or "" for child in element)]).strip()
     repeated = {"author", "category", "contributor", "link", *({"entry"} if kind == "feed" else ())}
     assert names.keys() <= _ONCE[kind] | _AT_MOST_ONCE[kind] | repeated
     assert all(names[name] == 1 for name in _ONCE[kind])
@@ -101,10 +135,14 @@ def _check_atom(element: ET.Element, kind: str) -> None:
 
 def _check_child(child: ET.Element) -> None:
     name = child.tag.removeprefix(_ATOM)
+    assert set(child.keys()) <= _ATTRIBUTES.get(name, set())
     if name == "id":
         assert urlsplit(child.text or "").scheme
+        assert not (child.text or "").split()[1:]
     elif name in ("updated", "published"):
-        assert _INSTANT.fullmatch(child.text or "")
+        assert _is_instant(child.text or "")
+    elif name == "generator":
+        assert child.text
     elif name in ("title", "subtitle", "content"):
         assert child.get("type", "text") in _TEXT_TYPES
         assert not list(child)
@@ -114,3 +152,6 @@ def _check_child(child: ET.Element) -> None:
     elif name == "link":
         assert urlsplit(child.get("href") or "").scheme in ("http", "https")
         assert (child.get("href") or "").isascii()
+        assert child.get("rel") in ("self", "alternate", "next")
+        assert _MEDIA_TYPE.fullmatch(child.get("type") or "")
+        assert not list(child)
