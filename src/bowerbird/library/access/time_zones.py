@@ -11,7 +11,6 @@ from bowerbird.storage.upkeep.digests import DigestStore
 
 class TimeZones:
     def __init__(self, database: Database) -> None:
-        self._database = database
         self._store = DigestStore(database)
 
     async def of(
