@@ -172,11 +172,13 @@ class Upsert:
         )
         if not is_restored:
             fields = [] if is_recorded else [one[:2] for one in batch.changed_fields()]
+            created = [row["post_id"] for row in batch.new]
             await self._bulk.take_over(
                 transaction,
                 opened.account_id,
                 [*fields, *batch.replaced_values()],
-                [row["post_id"] for row in batch.new],
+                # What is kept of a post that was here before: then it has a mark.
+                [one for one in created if not is_recorded or one in deletions],
                 last_change=opened.last_change,
             )
             await self._bulk.claim(
