@@ -248,6 +248,8 @@ async def test_every_empty_answer_explains_itself(alice: Member) -> None:
         ("?!", "The search has no words."),
         ("heron", 'No post has the word "heron".'),
         ('"fast slow"', 'No post has the phrase "fast slow".'),
+        ("title:heron", 'No post has the word "heron" in a title.'),
+        ('title:"fast slow"', 'No post has the phrase "fast slow" in a title.'),
         ("fast -slow", "No post matches the whole search."),
         ("a1 b2", 'No post has the words "a1" and "b2".'),
         ("a1 b2 c3", 'No post has the words "a1", "b2" and "c3".'),

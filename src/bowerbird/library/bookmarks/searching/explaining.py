@@ -10,7 +10,7 @@ from bowerbird.library.bookmarks.searching.ranking import Ranking
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import name_key
 from bowerbird.model.posts.filters import BookmarkFilter
-from bowerbird.model.words import Condition, Field, WordQuery
+from bowerbird.model.words import TITLE, Condition, Field, WordQuery
 from bowerbird.search.queries.query_pieces import EXCLUDING_SIGNS
 from bowerbird.search.queries.spelling import nearest
 from bowerbird.search.words import tokens
@@ -58,12 +58,18 @@ def nothing_found(account: Account, filter: BookmarkFilter, ranking: Ranking) ->
 
 
 def _named(words: Sequence[str]) -> str:
-    named = [f'"{word[:_SHOWN_CHARACTERS]}"' for word in words[:_NAMED_MAX]]
+    named = [_quoted(word) for word in words[:_NAMED_MAX]]
     if len(words) == 1:
         return f"the phrase {named[0]}" if " " in words[0] else f"the word {named[0]}"
     if (more := len(words) - _NAMED_MAX) > 0:
         named.append(f"{more} more")
     return f"the words {', '.join(named[:-1])} and {named[-1]}"
+
+
+def _quoted(word: str) -> str:
+    """Without the mark that a word of a title has in the index."""
+    text = word.replace(TITLE, "")
+    return f'"{text[:_SHOWN_CHARACTERS]}"{" in a title" if text != word else ""}'
 
 
 def corrected(text: str, corrections: Iterable[tuple[str, str]]) -> str | None:
