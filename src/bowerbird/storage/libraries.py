@@ -69,8 +69,13 @@ class LibraryStore(Store):
         change: Counts,
         happened: Sequence[Happening] = (),
         now: int = 0,
+        *,
+        touches: bool = True,
     ) -> None:
-        """Raises the version, adds `change` to the counters, and logs what happened just now."""
+        """Raises the version, adds `change` to the counters, and logs what happened just now.
+
+        Without `touches`, the caller calls `touch_posts` for all changes of a transaction.
+        """
         values = {
             "account_id": library.account_id,
             "next_number": library.next_number,
@@ -79,7 +84,7 @@ class LibraryStore(Store):
             "events": _count(happened),
         }
         await transaction.run(self._sql["advance"], values)
-        await self._log(transaction, library.account_id, happened, now)
+        await self._log(transaction, library.account_id, happened, now, touches=touches)
 
     async def touch(
         self,
@@ -93,7 +98,13 @@ class LibraryStore(Store):
         await self._log(transaction, account_id, happened, now)
 
     async def _log(
-        self, transaction: Transaction, account_id: int, happened: Sequence[Happening], now: int
+        self,
+        transaction: Transaction,
+        account_id: int,
+        happened: Sequence[Happening],
+        now: int,
+        *,
+        touches: bool = True,
     ) -> None:
         """The row of the library is locked, so that rows are added in the order of commits."""
         if not happened:
@@ -105,13 +116,16 @@ class LibraryStore(Store):
             "body": events.encode(happened),
         }
         await transaction.run(self._sql["log"], values)
-        if changed := events.changed_posts(happened):
-            values = {
-                "account_id": account_id,
-                "post_ids": changed,
-                "updated_at": without_offset(now),
-            }
-            await transaction.run(self._sql["touch_posts"], values)
+        changed = events.changed_posts(happened) if touches else ()
+        if changed:
+            await self.touch_posts(transaction, account_id, changed, now)
+
+    async def touch_posts(
+        self, transaction: Transaction, account_id: int, post_ids: Sequence[str], now: int
+    ) -> None:
+        """Notes when posts changed."""
+        values = {"account_id": account_id, "post_ids": post_ids, "updated_at": without_offset(now)}
+        await transaction.run(self._sql["touch_posts"], values)
 
 
 def _count(happened: Sequence[Happening]) -> int:

@@ -24,6 +24,12 @@ async def changes(member: Member) -> list[dict[str, Any]]:
     return found
 
 
+async def everything(member: Member) -> list[dict[str, Any]]:
+    answer = await member.listed(is_unread_only="false", hide_archived="false")
+    found: list[dict[str, Any]] = answer["data"]
+    return found
+
+
 async def test_a_post_that_arrives_and_matches_gets_the_label(alice: Member) -> None:
     await alice.save(post_id="1", text="a bowerbird of old")
     await rule(alice, query={"q": "bower*"})
@@ -64,6 +70,20 @@ async def test_each_action_can_be_undone_and_names_its_rule(alice: Member) -> No
     assert [(one["name"], one["posts"], len(one["change_ids"])) for one in log] == [
         ("Set aside", 1, 2)
     ]
+
+
+async def test_a_post_that_a_rule_changes_was_updated_then(alice: Member) -> None:
+    await rule(alice, ADD, READ)
+    await rule(alice, add("b"), name="B")
+    await alice.save(post_id="1")
+    await alice.save(post_id="2", tags=["Birds", "b"], is_read=True)
+    saved = {one["post_id"]: one["updated_at"] for one in (await everything(alice))}
+    alice.clock.now += 60 * MICROSECONDS
+    await run(alice)
+
+    updated = {one["post_id"]: one["updated_at"] for one in (await everything(alice))}
+    assert updated["1"] > saved["1"]
+    assert updated["2"] == saved["2"]
 
 
 async def test_nothing_happens_twice(alice: Member) -> None:

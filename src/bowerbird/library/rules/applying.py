@@ -82,9 +82,14 @@ class Applying:
             frozenset(sent if is_sent else ()),
         )
 
-    async def make_room(self, within: Pass, added: int) -> None:
-        """Once for all changes of a pass: it reads the list of those that are kept."""
-        await self._kept.make_room(within.transaction, within.account.account_id, added)
+    async def finish(self, within: Pass, post_ids: Sequence[str], added: int) -> None:
+        """Once for all changes of a pass, each of which would look at the same rows.
+
+        `post_ids`: what they have changed. `added`: how many posts, counted per change.
+        """
+        account_id = within.account.account_id
+        await self._libraries.touch_posts(within.transaction, account_id, post_ids, within.now)
+        await self._kept.make_room(within.transaction, account_id, added)
 
     async def _label(
         self,

@@ -63,8 +63,8 @@ class RulePasses:
                     raise RuleFailed(compiled.rule, error) from error
                 raise
             done.add(compiled.rule, found, outcome)
-        if changed := done.changed:
-            await self._applying.make_room(within, changed)
+        if done.entries:
+            await self._applying.finish(within, sorted(done.moved), done.changed)
         account_id, now = account.account_id, within.now
         await self._store.add_fired(transaction, account_id, done.fired, now)
         await self._store.add_to_log(
@@ -96,6 +96,8 @@ class _Done:
     def __init__(self, before: Carried) -> None:
         self.stopped = set(before.stopped)
         self.touched = set(before.touched)
+        # Of them, those of this pass.
+        self.moved: set[str] = set()
         self.entries: list[tuple[str, LogEntry]] = []
         self.fired: dict[str, int] = {}
         # Posts that have got a label, with its folded name.
@@ -134,6 +136,7 @@ class _Done:
         if rule.does(Do.STOP):
             self.stopped.update(found)
         self.touched |= outcome.posts
+        self.moved |= outcome.posts
         self._labelled |= outcome.labelled
         if count := len(outcome.posts | outcome.sent):
             self.fired[rule.rule_id] = count

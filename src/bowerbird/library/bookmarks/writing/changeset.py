@@ -88,6 +88,7 @@ class Changeset:
         self._label_count: int | None = None
         self._change = Counts()
         self._has_changed = False
+        self._touches = True
         # By post and field, whether it was set before.
         self._changed: dict[tuple[str, int], bool] = {}
         # The notes, highlights and labels that were replaced, by key, as they were.
@@ -127,8 +128,12 @@ class Changeset:
         ]
 
     def share(self, posts: dict[str, EditablePost]) -> None:
-        """Uses posts that were read before, and adds what is read later to them."""
+        """Uses posts that were read before, and adds what is read later to them.
+
+        The caller notes when they changed.
+        """
         self._posts = posts
+        self._touches = False
 
     async def load(self, post_ids: Iterable[str]) -> None:
         """Reads these bookmarks, for later calls of `post`."""
@@ -360,7 +365,8 @@ class Changeset:
             fields = [(one.post_id, one.field) for one in self.changed]
             await self._stores.bulk.take_over(self._transaction, self._library.account_id, fields)
         await self._stores.libraries.advance(
-            self._transaction, self._library, self._change, self._happened(), now
+            *(self._transaction, self._library, self._change, self._happened(), now),
+            touches=self._touches,
         )
 
     def _happened(self) -> list[Happening]:
