@@ -31,10 +31,8 @@ _FEW_NEAR: Final = 1_000
 _CANDIDATES: Final = "bowerbird.search.candidates"
 # If more posts have the words, only those imported last are ranked, which bounds the work.
 _CONSIDERED: Final = 5_000
-# How many posts have their words counted if there is only one word: 4 ms per thousand on SQLite.
-# With more words it is the length of a ranked list.
-_COUNTED: Final = 2_000
-# Each word takes time in each post, so of a long query the words of fewer posts are counted.
+# Each word takes time in each post, 4 ms per thousand on SQLite, so of a long query the words of
+# fewer posts are counted.
 _COUNTS: Final = 4_000
 _COUNTED_AT_LEAST: Final = 300
 # Longer lists of numbers are filtered by those of the whole library.
@@ -259,8 +257,7 @@ class Rankings:
         from bowerbird.search import candidates  # noqa: PLC0415 - imports numpy
 
         tokens = read.scores.tokens
-        most = max(RANKED_MAX, _COUNTED // max(len(tokens), 1))
-        found = await asyncio.to_thread(candidates.best_so_far, found, read.scores, most)
+        found = await asyncio.to_thread(candidates.best_so_far, found, read.scores, RANKED_MAX)
         most = max(_COUNTED_AT_LEAST, _COUNTS // max(len(tokens), 1))
         first = await asyncio.to_thread(candidates.best_so_far, found, read.scores, most)
         counted = await self._words.counted(account, tokens, first.numbers.tolist())
