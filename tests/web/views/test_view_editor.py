@@ -372,7 +372,8 @@ async def test_views_move_up_and_down(ann: Reader) -> None:
         ("down", "a", "cba"),
     ):
         moved = await press(ann, **{button: slug})
-        assert f"?said=view-moved&view={slug}&change=" in moved.headers["location"]
+        # A view that is at the end already is not changed: its message has no undo.
+        assert f"?said=view-moved&view={slug}&" in moved.headers["location"]
         assert await slugs(ann) == list(expected)
     page = await ann.page("/views")
     assert re.findall(r'name="delete" value="(\w)"', page) == list("cba")
