@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from bowerbird.library.upkeep.sweeping import Sweeping
-from tests.support import make, saving, writing
+from tests.support import bulk, make, saving, writing
 from tests.support.service import Member
 
 pytestmark = [pytest.mark.anyio, pytest.mark.both]
@@ -223,6 +223,39 @@ async def test_an_import_that_replaces_a_note_keeps_it(alice: Member) -> None:
     await alice.save(post_id="1", text=TEXT, note="Imported")
     assert (await undo(alice, note))["restored"] == 0
     assert (await writing.bookmark(alice, "1"))["note"] == "Imported"
+
+
+@pytest.mark.parametrize("way", ["saved again", "imported"])
+async def test_no_undo_gives_a_post_that_is_here_again_what_it_had(alice: Member, way: str) -> None:
+    ids = await fill(alice)
+    note = change_of(await writing.send(alice, "PATCH", "/v1/bookmarks/1", {"note": "After"}))
+    unmarked = change_of(await writing.send(alice, "DELETE", f"{PASSAGE}/{ids['highlight']}"))
+    await writing.send(alice, "DELETE", "/v1/bookmarks/1")
+    record = make.post(post_id="1", text=TEXT, note="Mine")
+    if way == "imported":
+        await alice.save_all([record])
+    else:
+        await saving.save(alice, posts=[record])
+    for change in (unmarked, note):
+        assert (await undo(alice, change))["restored"] == 0
+    post = await writing.bookmark(alice, "1")
+    assert (post["note"], "highlights" in post) == ("Mine", False)
+
+
+async def test_many_labels_that_were_created_go_in_turns(alice: Member) -> None:
+    posts = [
+        make.post(post_id=str(post), tags=[f"{post} {label}" for label in range(100)])
+        for post in range(100, 103)
+    ]
+    change = change_of(await saving.save(alice, posts=posts))
+    path = f"/v1/bookmarks/changes/{change['change_id']}/undo"
+    begun = await writing.send(alice, "POST", path)
+    assert (begun.status_code, begun.json()["data"]["state"]) == (202, "undoing")
+    assert len(await writing.labels(alice)) == 100
+    changes = bulk.changes(alice)
+    row = await changes.finish(await alice.account(), change["change_id"])
+    assert (row.state, row.restored) == ("undone", 3)
+    assert await writing.labels(alice) == {}
 
 
 async def test_a_label_that_was_created_goes_unless_it_is_used(alice: Member) -> None:

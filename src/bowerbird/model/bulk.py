@@ -139,7 +139,7 @@ class Maker(StrEnum):
     SERVER = ""
 
 
-class ChangedLabel(Struct, frozen=True):
+class ChangedLabel(Struct, frozen=True, omit_defaults=True):
     """The label of a change as it was when the change started. Of a view: only its name."""
 
     label_id: int

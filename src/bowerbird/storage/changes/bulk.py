@@ -15,6 +15,7 @@ from bowerbird.model.bulk import (
     Recorded,
     labels_of,
     labels_text,
+    owner_of,
 )
 from bowerbird.storage.database import Database, Reader, Row, Transaction
 
@@ -234,6 +235,22 @@ class BulkStore:
             return
         await transaction.run_many(self._sql["take_over_field"], owned)
         await transaction.run_many(self._sql["take_over_post"], created)
+        if created:
+            await self._take_over_values(
+                transaction, account_id, {one["post_id"] for one in created}
+            )
+
+    async def _take_over_values(
+        self, transaction: Transaction, account_id: int, post_ids: set[Any]
+    ) -> None:
+        """The notes and highlights of posts that have others now, or none."""
+        rows = await transaction.rows(self._sql["value_keys"], {"account_id": account_id})
+        owned = [
+            {"account_id": account_id, "post_id": key}
+            for (key,) in rows
+            if owner_of(key) in post_ids
+        ]
+        await transaction.run_many(self._sql["take_over_post"], owned)
 
     async def claim(
         self,

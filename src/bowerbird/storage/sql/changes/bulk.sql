@@ -220,3 +220,11 @@ DELETE FROM bulk_post INDEXED BY bulk_post_by_field
 DELETE FROM bulk_post INDEXED BY bulk_post_by_field
  WHERE account_id = :account_id
    AND post_id = :post_id
+
+-- name: value_keys
+-- The notes and highlights that changes have replaced.
+SELECT DISTINCT p.post_id
+  FROM bulk_post AS p INDEXED BY bulk_post_by_field
+ WHERE p.account_id = :account_id
+   AND p.post_id >= 'highlight:'
+   AND p.post_id < 'note;'
