@@ -159,8 +159,7 @@ def connect(file: Path, *, read_only: bool = False, mapped_mb: int = MAPPED_MB) 
     # Raises SQLite's own error if the file is not a database.
     connection.execute("PRAGMA schema_version").fetchall()
     word_reads.register(connection)
-    # A list is one value: statements read it with `json_each`.
-    connection.convert_binding = lambda _cursor, _number, value: msgspec.json.encode(value).decode()
+    connection.convert_binding = _list_text
     # SQLite then plans each statement once. Otherwise it plans again for each new value, which took
     # as long as reading a page of 100.
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
@@ -176,3 +175,10 @@ def connect(file: Path, *, read_only: bool = False, mapped_mb: int = MAPPED_MB) 
         # Overwrites deleted data in the pages that are written anyway.
         connection.execute("PRAGMA secure_delete = FAST")
     return connection
+
+
+def _list_text(_cursor: apsw.Cursor, _number: int, value: object) -> str:
+    """A list is one value: statements read it with `json_each`."""
+    if isinstance(value, (list, tuple)):
+        return msgspec.json.encode(value).decode()
+    raise TypeError(f"SQLite has no type for {type(value).__name__}")
