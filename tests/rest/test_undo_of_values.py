@@ -315,11 +315,14 @@ async def test_nobody_undoes_the_change_of_another_account(alice: Member, bob: M
     assert (await bob.get("/v1/bookmarks/changes")).json()["data"] == []
 
 
-async def test_what_is_kept_goes_with_the_change(alice: Member) -> None:
+async def test_what_is_kept_goes_with_the_change_after_thirty_days(alice: Member) -> None:
     await fill(alice)
     change = change_of(await writing.send(alice, "PATCH", "/v1/bookmarks/1", {"note": "After"}))
-    alice.clock.now += writing.HOUR + 1
-    gone = await writing.send(alice, "POST", f"/v1/bookmarks/changes/{change['change_id']}/undo")
+    path = f"/v1/bookmarks/changes/{change['change_id']}"
+    alice.clock.now += 30 * 24 * writing.HOUR
+    assert (await alice.get(path)).status_code == 200
+    alice.clock.now += 1
+    gone = await writing.send(alice, "POST", f"{path}/undo")
     assert gone.status_code == 404
     await Sweeping(alice.database, alice.clock, pause_s=0).sweep()
     assert await alice.database.rows("SELECT 1 FROM bulk_post", {}) == []

@@ -247,7 +247,7 @@ async def test_the_free_plan_is_not_advised_to_drop_the_filter_of_a_change(free:
     ("tool", "arguments", "sentence"),
     [
         ("get_export", {"job_id": "x"}, "'x' on this account. Do not retry with the same value."),
-        ("undo_change", {"change_id": "x"}, "last hour. Do not retry with the same value."),
+        ("undo_change", {"change_id": "x"}, "can be undone. Do not retry with the same value."),
         ("get_digest", {}, "No digest has been created yet. Tell the user."),
         ("get_bookmarks", {"post_ids": ["1"]}, "search_bookmarks and list_bookmarks return the"),
         ("get_view_bookmarks", {"slug": "x"}, "list_views returns the slugs."),

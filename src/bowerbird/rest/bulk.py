@@ -44,7 +44,7 @@ CREATE: Final = Operation(
 LIST: Final = Operation(
     route=f"GET {_PATH}",
     name="listChanges",
-    summary="List the changes of the last hour, latest first, with who made them.",
+    summary="List the changes that can be undone, latest first, with who made them.",
     data=RecentChange,
     is_many=True,
     meta=ChangeListMeta,
@@ -65,7 +65,7 @@ GET: Final = Operation(
 UNDO: Final = Operation(
     route=f"POST {_PATH}/{{change_id}}/undo",
     name="undoChange",
-    summary="Undo any change within an hour. What was changed since stays.",
+    summary="Undo a change until its `undo_until`. What was changed since stays.",
     data=BulkChange,
     may_continue=True,
 )

@@ -399,7 +399,7 @@ class BulkChanges:
         if row is None or (row.finished_at is not None and row.undo_until < self._clock()):
             raise Refusal(
                 Code.NOT_FOUND,
-                f"No change {errors.shown(change_id)} on this account in the last hour.",
+                f"No change {errors.shown(change_id)} on this account can be undone.",
             )
         return row
 

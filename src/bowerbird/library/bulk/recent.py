@@ -1,4 +1,4 @@
-"""The changes of the last hour, in words and with those who made them."""
+"""The changes that can be undone, in words and with those who made them."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -23,7 +23,7 @@ _SERVER: Final = "server"
 
 
 class RecentChange(Struct, frozen=True, kw_only=True):
-    """A change of the last hour."""
+    """A change that can be undone or is not finished."""
 
     change_id: str
     """Identifier of the change, for its progress and its undo."""

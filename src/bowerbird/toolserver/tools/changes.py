@@ -54,7 +54,7 @@ UNDO: Final = Tool(
     name="undo_change",
     title="Undo a change",
     description=(
-        "Undoes a change by its change_id, within an hour. Posts that were changed again since "
+        "Undoes a change by its change_id. Posts that were changed again since "
         "stay as they are; affected counts those that got their state back."
     ),
     takes=ChangeArguments,
@@ -74,7 +74,7 @@ LIST: Final = Tool(
     name="list_changes",
     title="List recent changes",
     description=(
-        "Lists the changes of the last hour in words, latest first: who made each, how many posts "
+        "Lists the latest changes in words, latest first: who made each, how many posts "
         "it changed, and until when undo_change can undo it."
     ),
     takes=ListArguments,

@@ -173,7 +173,7 @@ DELETE: Final = Tool(
     title="Delete a Smart View",
     description=(
         "Deletes a Smart View and returns it. Its posts stay in the library. undo_change "
-        "restores it for an hour."
+        "restores it for 30 days."
     ),
     takes=DeleteViewArguments,
     returns=SmartView,

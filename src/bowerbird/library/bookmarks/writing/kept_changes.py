@@ -1,4 +1,4 @@
-"""Keeps changes of posts for an hour, so that they can be undone, and bounds what is kept.
+"""Keeps changes for a while, so that they can be undone, and bounds what is kept.
 
 A change beyond a bound is not refused: the oldest finished one can no longer be undone, and what is
 kept of it is removed, at least as many rows as are added.
@@ -15,13 +15,13 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import activity
 from bowerbird.library.bookmarks.writing.changeset import Changeset
 from bowerbird.model.bulk import (
-    UNDO_S,
     BulkAction,
     BulkRow,
     BulkState,
     Changed,
     ChangedLabel,
     owner_of,
+    undo_s,
 )
 from bowerbird.requests import limits
 from bowerbird.storage.changes.bulk import BulkStore
@@ -180,5 +180,5 @@ def new_change(
 
 def ended(row: BulkRow, state: BulkState, now: int) -> BulkRow:
     """The change once it or its undo is finished."""
-    until = now + UNDO_S * MICROSECONDS
+    until = now + undo_s(row.action) * MICROSECONDS
     return msgspec.structs.replace(row, state=state, finished_at=now, undo_until=until)
