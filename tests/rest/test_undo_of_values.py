@@ -242,6 +242,16 @@ async def test_no_undo_gives_a_post_that_is_here_again_what_it_had(alice: Member
     assert (post["note"], "highlights" in post) == ("Mine", False)
 
 
+async def test_a_deletion_is_undone_after_the_undo_of_a_save_that_came_later(alice: Member) -> None:
+    await alice.save(post_id="1", text=TEXT)
+    deleted = change_of(await writing.send(alice, "DELETE", "/v1/bookmarks/1"))
+    saved = change_of(await saving.save(alice, links=["https://x.com/i/status/1"]))
+    assert (await undo(alice, saved))["restored"] == 1
+    assert await alice.ids() == []
+    assert (await undo(alice, deleted))["restored"] == 1
+    assert (await writing.bookmark(alice, "1"))["tweet_details"]["text"] == TEXT
+
+
 async def test_many_labels_that_were_created_go_in_turns(alice: Member) -> None:
     posts = [
         make.post(post_id=str(post), tags=[f"{post} {label}" for label in range(100)])

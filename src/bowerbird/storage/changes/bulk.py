@@ -12,6 +12,7 @@ from bowerbird.model.bulk import (
     BulkState,
     Changed,
     ChangedLabel,
+    PostField,
     Recorded,
     labels_of,
     labels_text,
@@ -22,6 +23,8 @@ from bowerbird.storage.database import Database, Reader, Row, Transaction
 _SEPARATOR: Final = ","
 _FIRST_PART: Final = 1
 _MANY: Final = 100
+# No label and no `PostField` has it.
+_NO_FIELD: Final = -100
 
 
 class Kept(NamedTuple):
@@ -219,16 +222,19 @@ class BulkStore:
         posts: Iterable[str] = (),
         *,
         last_change: int | None = None,
+        is_recorded: bool = False,
     ) -> None:
         """Another write has set these fields, or created these posts: no undo touches them.
 
         A value is a field too, with its key in place of the post. `last_change`: that of the
-        library, if it is known.
+        library, if it is known. `is_recorded`: the write keeps that it has created the posts, and
+        once it is undone, a change that has moved them to the trash can be undone too.
         """
         owned = [
             {"account_id": account_id, "post_id": one, "field": field} for one, field in fields
         ]
-        created = [{"account_id": account_id, "post_id": one} for one in posts]
+        spared = PostField.TRASHED if is_recorded else _NO_FIELD
+        created = [{"account_id": account_id, "post_id": one, "spared": spared} for one in posts]
         if last_change == 0 or not (owned or created):
             return
         if last_change is None and not await self.has_any(transaction, account_id):
@@ -246,7 +252,7 @@ class BulkStore:
         """The notes and highlights of posts that have others now, or none."""
         rows = await transaction.rows(self._sql["value_keys"], {"account_id": account_id})
         owned = [
-            {"account_id": account_id, "post_id": key}
+            {"account_id": account_id, "post_id": key, "spared": _NO_FIELD}
             for (key,) in rows
             if owner_of(key) in post_ids
         ]

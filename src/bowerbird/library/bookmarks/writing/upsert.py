@@ -180,6 +180,7 @@ class Upsert:
                 # What is kept of a post that was here before: then it has a mark.
                 [one for one in created if not is_recorded or one in deletions],
                 last_change=opened.last_change,
+                is_recorded=is_recorded,
             )
             await self._bulk.claim(
                 transaction, opened.account_id, batch.labelled(), opened.version + 1

@@ -217,9 +217,11 @@ DELETE FROM bulk_post INDEXED BY bulk_post_by_field
    AND field = :field
 
 -- name: take_over_post
+-- `spared`: a field whose rows stay.
 DELETE FROM bulk_post INDEXED BY bulk_post_by_field
  WHERE account_id = :account_id
    AND post_id = :post_id
+   AND field <> :spared
 
 -- name: value_keys
 -- The notes and highlights that changes have replaced.
