@@ -2,6 +2,8 @@
 
 import copy
 import json
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -74,6 +76,7 @@ polite: Final = _api("positive", **{"allow-x00": False})
 CONDITIONAL: Final = ("cursor", "sort_cursor", "bucket", "token")
 # The example of the document. The schema does not name the fields that there are.
 FIELDS: Final = "post_id,updated_at,tweet_details.text"
+ROOT: Final = Path(__file__).parents[2]
 # Ids that exist in the library of `target`, so that valid requests find something.
 REAL: Final = {"post_id": "7", "label_id": "1", "slug": "mine", "digest_id": "latest"}
 
@@ -219,6 +222,22 @@ def test_every_example_is_accepted_as_it_is(tmp_path: Path) -> None:
         for label in LABELS
         if label.endswith("/file") or any(f"{{{name}}}" in label for name in FROM_ANSWERS)
     }
+
+
+def test_the_command_of_schemathesis_reports_no_rejected_example(tmp_path: Path) -> None:
+    """With schemathesis.toml of this repository."""
+    (tmp_path / "posts.json").write_text(json.dumps(examples.POSTS), encoding="utf-8")
+    with serving(tmp_path, model_dir=MODEL_DIR) as server:
+        target = _target(server)
+        command = [str(Path(sys.executable).with_name("schemathesis")), "run", "spec/openapi.json"]
+        options = ["--url", target["base_url"], "--phases", "examples"]
+        key = ["--header", f"Authorization: {target['headers']['Authorization']}"]
+        run = subprocess.run(
+            [*command, *options, *key], cwd=ROOT, capture_output=True, text=True, check=False
+        )
+
+    assert run.returncode == 0, run.stdout
+    assert f"{len(LABELS)} passed" in run.stdout
 
 
 def _place(label: str) -> int:
