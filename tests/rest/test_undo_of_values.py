@@ -330,7 +330,9 @@ async def test_what_is_kept_goes_with_the_change_after_thirty_days(alice: Member
     change = change_of(await writing.send(alice, "PATCH", "/v1/bookmarks/1", {"note": "After"}))
     path = f"/v1/bookmarks/changes/{change['change_id']}"
     alice.clock.now += 30 * 24 * writing.HOUR
+    await Sweeping(alice.database, alice.clock, pause_s=0).sweep()
     assert (await alice.get(path)).status_code == 200
+    assert await alice.database.rows("SELECT 1 FROM bulk_post", {}) != []
     alice.clock.now += 1
     gone = await writing.send(alice, "POST", f"{path}/undo")
     assert gone.status_code == 404

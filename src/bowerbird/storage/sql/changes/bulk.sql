@@ -51,7 +51,8 @@ SELECT c.number
 SELECT c.number
   FROM bulk_change AS c
  WHERE c.account_id = :account_id
-   AND (c.undo_until < :now AND c.finished_at IS NOT NULL OR c.created_at < :stopped_before)
+   AND c.undo_until < :now
+   AND (c.finished_at IS NOT NULL OR c.created_at < :stopped_before)
  ORDER BY c.number
  LIMIT :limit
 

@@ -72,8 +72,8 @@ SELECT l.account_id,
        EXISTS (SELECT 1
                  FROM bulk_change AS c
                 WHERE c.account_id = l.account_id
-                  AND (c.undo_until < :logs_before AND c.finished_at IS NOT NULL
-                       OR c.created_at < :stopped_before)),
+                  AND c.undo_until < :logs_before
+                  AND (c.finished_at IS NOT NULL OR c.created_at < :stopped_before)),
        EXISTS (SELECT 1
                  FROM library_event AS e
                 WHERE e.account_id = l.account_id
