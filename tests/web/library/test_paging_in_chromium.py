@@ -2,10 +2,17 @@
 
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.waiting import wait_until
 from tests.web.library.browsing import SHIFTS, TO_END, TO_START, focused, press, rows
+
+
+@pytest.fixture
+def options(many: dict[str, Any]) -> dict[str, Any]:
+    return many
+
 
 # Something that moves is elsewhere in one of the next frames.
 _AT_REST = """async (row) => {
