@@ -1,9 +1,11 @@
 """Providers, sign-up and invitations in a real browser, with a real OpenID provider."""
 
 import asyncio
+import itertools
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -17,6 +19,8 @@ from tests.support.github_standin import github_stand_in
 from tests.support.openid_provider import CLIENT_ID, CLIENT_SECRET, openid_provider
 from tests.support.serving import Server
 from tests.web.sign_in.test_in_chromium import plug_in
+
+_ADDRESSES = itertools.count(1)
 
 
 @contextmanager
@@ -48,6 +52,13 @@ def server(
 ) -> Iterator[Server]:
     with running(tmp_path_factory.mktemp("providers"), request.param) as server:
         yield server
+
+
+@pytest.fixture
+def options(server: Server) -> dict[str, Any]:
+    """Each browser comes from an address of its own, because attempts are limited by address."""
+    headers = {"X-Forwarded-For": f"192.0.2.{next(_ADDRESSES)}"}
+    return {"base_url": f"http://localhost:{server.port}", "extra_http_headers": headers}
 
 
 def sign_in_at_provider(page: Page, name: str) -> None:

@@ -47,7 +47,7 @@ def test_a_list_becomes_a_view_with_a_live_preview(page: Page) -> None:
     page.get_by_role("button", name="Delete").press("Enter")
     expect(page.locator(".side .count", has_text="4").first).to_be_visible()
     page.get_by_role("button", name="Undo").press("Enter")
-    expect(page.get_by_role("status")).to_contain_text("The view is restored.")
+    expect(page.get_by_role("status")).to_contain_text("Undone.")
     expect(page.locator(".views .name").last).to_have_text(f"巣 {HOSTILE}")
 
 
