@@ -229,12 +229,13 @@ def test_the_command_of_schemathesis_reports_no_rejected_example(tmp_path: Path)
     (tmp_path / "posts.json").write_text(json.dumps(examples.POSTS), encoding="utf-8")
     with serving(tmp_path, model_dir=MODEL_DIR) as server:
         target = _target(server)
-        command = [str(Path(sys.executable).with_name("schemathesis")), "run", "spec/openapi.json"]
-        options = ["--url", target["base_url"], "--phases", "examples"]
-        key = ["--header", f"Authorization: {target['headers']['Authorization']}"]
-        run = subprocess.run(
-            [*command, *options, *key], cwd=ROOT, capture_output=True, text=True, check=False
-        )
+        command = [str(Path(sys.executable).with_name("schemathesis"))]
+        command += ["--config-file", str(ROOT / "schemathesis.toml")]
+        command += ["run", str(ROOT / "spec/openapi.json"), "--url", target["base_url"]]
+        command += ["--phases", "examples"]
+        command += ["--header", f"Authorization: {target['headers']['Authorization']}"]
+        # It keeps what failed in the current folder, and would send it again.
+        run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
 
     assert run.returncode == 0, run.stdout
     assert f"{len(LABELS)} passed" in run.stdout

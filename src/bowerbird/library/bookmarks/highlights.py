@@ -49,7 +49,7 @@ class Highlights:
             text = markable_texts(post)[request.field]
             start, end = _span(text, request)
             stored = list(post.highlights or ())
-            same = [n for n, one in enumerate(stored) if _place(one) == (request.field, start, end)]
+            same = [n for n, one in enumerate(stored) if one.where == (request.field, start, end)]
             if same:
                 made.append(_commented(stored[same[0]], request.comment, keeps=True))
                 stored[same[0]] = made[0]
@@ -139,10 +139,6 @@ def _span(text: str, request: NewHighlight) -> Span:
 
 def _name(request: NewHighlight) -> str:
     return "article" if request.field == "article" else "text"
-
-
-def _place(passage: HighlightedPassage) -> tuple[str, int | None, int | None]:
-    return passage.field, passage.start, passage.end
 
 
 def _index(stored: Passages, highlight_id: str) -> int:

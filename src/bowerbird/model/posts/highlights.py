@@ -48,6 +48,10 @@ class HighlightedPassage(Struct, frozen=True, kw_only=True):
     created_at: str = ""
     """When it was marked: ISO 8601 with an offset."""
 
+    @property
+    def where(self) -> tuple[Field, int | None, int | None]:
+        return self.field, self.start, self.end
+
 
 Passages = Annotated[list[HighlightedPassage], Meta(max_length=HIGHLIGHTS_MAX)]
 

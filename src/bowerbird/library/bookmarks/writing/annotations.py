@@ -47,7 +47,7 @@ def with_value(note: Note, passages: Passages, one: Changed) -> tuple[Note, Pass
     if one.kept is not None:
         found.append(msgspec.json.decode(one.kept, type=HighlightedPassage))
     others = [*stored[:place], *stored[place + 1 :]]
-    if any(_place(each) == _place(new) for new in found for each in others):
+    if any(each.where == new.where for new in found for each in others):
         return note, passages
     stored[place : place + 1] = found
     is_full = len(stored) > limits.HIGHLIGHTS_MAX or not highlights.fits(stored)
@@ -57,7 +57,3 @@ def with_value(note: Note, passages: Passages, one: Changed) -> tuple[Note, Pass
 def post_with_value(post: Post, one: Changed) -> Post:
     note, passages = with_value(post.note, post.highlights, one)
     return with_highlights(msgspec.structs.replace(post, note=note or UNSET), passages or ())
-
-
-def _place(passage: HighlightedPassage) -> tuple[str, int | None, int | None]:
-    return passage.field, passage.start, passage.end
