@@ -14,9 +14,9 @@ from rich.table import Table
 
 from benchmarks.search_quality import searchable_library
 from bowerbird.library.vectors.sweeps import embedding_text
+from bowerbird.search.meaning.arrays import Nearness, joined
 from bowerbird.search.meaning.embedding import JOINED_FLOOR, Embedder
-from bowerbird.search.meaning.multilingual import first_share
-from bowerbird.search.meaning.nearness import Nearness, joined
+from bowerbird.search.meaning.models import first_share
 from bowerbird.sources.own_json import read
 from tests.search_quality import collection
 from tests.search_quality.collection import BY_MEANING, LabelledLibrary

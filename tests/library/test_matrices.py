@@ -6,8 +6,8 @@ from bowerbird.library.access.turns import lock_library
 from bowerbird.library.vectors import builds
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.vectors import NewVector, VectorStoreState
-from bowerbird.search.meaning.arrays import np
-from bowerbird.search.meaning.vectors import Numbers, pack
+from bowerbird.search.meaning.arrays import Numbers, np
+from bowerbird.search.meaning.vectors import pack
 from bowerbird.storage.database import Transaction
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.words.vectors import BuildProgress, VectorStore

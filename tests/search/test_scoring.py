@@ -7,8 +7,7 @@ import pytest
 
 from bowerbird.search import candidates
 from bowerbird.search.candidates import NOTHING_NEAR, Candidates, by_both
-from bowerbird.search.meaning.arrays import Floats, Integers, np
-from bowerbird.search.meaning.vectors import Numbers
+from bowerbird.search.meaning.arrays import Floats, Integers, Numbers, np
 from bowerbird.search.scoring import Counted, HeldWord, Spelling, WordScores, idf
 
 ALL = Numbers(np.arange(1, 101))

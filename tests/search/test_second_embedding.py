@@ -4,8 +4,7 @@ import pytest
 
 from bowerbird.search.meaning.arrays import np
 from bowerbird.search.meaning.embedding import Embedder
-from bowerbird.search.meaning.models import Models
-from bowerbird.search.meaning.multilingual import first_share, needs_second_model
+from bowerbird.search.meaning.models import Models, first_share, needs_second_model
 from bowerbird.settings import Settings
 from tests.support.models import MODEL_DIR, MODELS
 

@@ -1,8 +1,7 @@
 """Posts with similar vectors belong to the same topic."""
 
 from bowerbird.search.meaning.arrays import Floats, np
-from bowerbird.search.meaning.topics import topics
-from bowerbird.search.meaning.vectors import pack
+from bowerbird.search.meaning.vectors import pack, topics
 
 DIMENSIONS = 16
 

@@ -19,8 +19,7 @@ from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database, Reader
 
 if TYPE_CHECKING:
-    from bowerbird.search.meaning.nearness import Nearness
-    from bowerbird.search.meaning.vectors import Numbers
+    from bowerbird.search.meaning.arrays import Nearness, Numbers
 
 _STATE: Final = VectorStoreState(
     model=b"sandbox",
@@ -72,8 +71,7 @@ class SandboxMeaning(SemanticSearch):
         text: str,
         candidates: "Numbers",
     ) -> "Nearness":
-        from bowerbird.search.meaning.arrays import np  # noqa: PLC0415 - imports numpy
-        from bowerbird.search.meaning.nearness import Nearness  # noqa: PLC0415
+        from bowerbird.search.meaning.arrays import Nearness, np  # noqa: PLC0415 - imports numpy
 
         scores = await self.scores(account, text)
         numbers = np.array(sorted(scores), np.int64)

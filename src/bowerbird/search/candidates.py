@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bowerbird.search.meaning.arrays import Floats, Integers, NDArray, np, parse_numbers
-from bowerbird.search.meaning.vectors import Numbers
+from bowerbird.search.meaning.arrays import Floats, Integers, NDArray, Numbers, np, parse_numbers
 from bowerbird.search.scoring import (
     MOST_WORDS,
     Counted,

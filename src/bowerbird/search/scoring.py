@@ -16,8 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bowerbird.search.meaning.arrays import Floats, Integers, NDArray, np
-from bowerbird.search.meaning.vectors import Numbers
+from bowerbird.search.meaning.arrays import Floats, Integers, NDArray, Numbers, np
 
 # With it, a post with every word stays above posts that are only near in meaning.
 WORD_WEIGHT: Final = 0.7

@@ -29,7 +29,7 @@ class DigestTopics:
         store = await self._meaning.serving(account)
         if store is None or not store.dimensions or not numbers:
             return {}
-        from bowerbird.search.meaning.topics import topics  # noqa: PLC0415 - imports numpy
+        from bowerbird.search.meaning.vectors import topics  # noqa: PLC0415 - imports numpy
 
         stored = await self._posts.vectors(account, store.model, numbers)
         return await asyncio.to_thread(topics, stored, store.dimensions, UNREAD_POSTS)

@@ -14,8 +14,7 @@ from bowerbird.library.vectors.sweeps import text_hash, text_of_rendering
 from bowerbird.model.accounts import Account
 from bowerbird.model.vectors import PART_POSTS, NewVector, UnembeddedPost, VectorStoreState
 from bowerbird.search.meaning.embedding import POST_THREADS, Embedder
-from bowerbird.search.meaning.models import Models
-from bowerbird.search.meaning.multilingual import needs_second_model
+from bowerbird.search.meaning.models import Models, needs_second_model
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LibraryStore

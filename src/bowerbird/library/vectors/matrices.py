@@ -91,7 +91,7 @@ class Matrices:
         self, account: Account, store: VectorStoreState, matrix: "Matrix"
     ) -> "Matrix":
         """Drops the posts without a stored vector; a stale vector is still stored."""
-        from bowerbird.search.meaning.vectors import Numbers  # noqa: PLC0415 - imports numpy
+        from bowerbird.search.meaning.arrays import Numbers  # noqa: PLC0415 - imports numpy
 
         text = await self._store.number_text(account.account_id, store.model)
         numbers = await asyncio.to_thread(Numbers.read, text)

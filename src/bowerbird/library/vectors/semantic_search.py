@@ -18,15 +18,13 @@ from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
 from bowerbird.model.vectors import VectorStoreState
 from bowerbird.search.meaning.embedding import NO_FLOOR
-from bowerbird.search.meaning.models import Models
-from bowerbird.search.meaning.multilingual import first_share, is_known
+from bowerbird.search.meaning.models import Models, first_share, is_known
 from bowerbird.storage.database import Database, Reader
 from bowerbird.storage.words.vectors import VectorStore
 
 if TYPE_CHECKING:
-    from bowerbird.search.meaning.arrays import Floats
-    from bowerbird.search.meaning.nearness import Nearness
-    from bowerbird.search.meaning.vectors import Groups, Numbers
+    from bowerbird.search.meaning.arrays import Floats, Nearness, Numbers
+    from bowerbird.search.meaning.vectors import Groups
 
 # Two entries per query and model, and one per name of a label that is suggested.
 _CACHED_QUERIES: Final = 4_096
@@ -288,7 +286,7 @@ class SemanticSearch:
 
     async def cache_numbers(self, key: Any, text: str | None) -> "Numbers":
         """Parses the database's list of numbers and caches it under the key."""
-        from bowerbird.search.meaning.vectors import Numbers  # noqa: PLC0415 - imports numpy
+        from bowerbird.search.meaning.arrays import Numbers  # noqa: PLC0415 - imports numpy
 
         numbers = await asyncio.to_thread(Numbers.read, text)
         self._number_sets.put(key, numbers)
@@ -300,6 +298,6 @@ class SemanticSearch:
 
 
 async def _joined(first: "Nearness", second: "Nearness", share: float) -> "Nearness":
-    from bowerbird.search.meaning import nearness  # noqa: PLC0415 - imports numpy
+    from bowerbird.search.meaning import arrays  # noqa: PLC0415 - imports numpy
 
-    return await asyncio.to_thread(nearness.joined, first, second, share=share)
+    return await asyncio.to_thread(arrays.joined, first, second, share=share)

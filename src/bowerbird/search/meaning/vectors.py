@@ -14,16 +14,15 @@ from typing import Any, Final, TypeVar
 
 from bowerbird.model.vectors import PART_POSTS
 from bowerbird.search.meaning.arrays import (
-    LARGEST_TABLE,
     Floats,
     Integers,
     NDArray,
+    Nearness,
+    Numbers,
     np,
-    parse_numbers,
 )
 from bowerbird.search.meaning.byte_products import Columns, Query, transposed
 from bowerbird.search.meaning.embedding import NO_FLOOR
-from bowerbird.search.meaning.nearness import Nearness
 
 T = TypeVar("T")
 
@@ -142,7 +141,7 @@ class Block:
             return self
         return self._keep(~np.isin(self.numbers, numbers))
 
-    def only(self, numbers: "Numbers") -> "Block":
+    def only(self, numbers: Numbers) -> "Block":
         return self._keep(numbers.contains(self.numbers))
 
     def compact(self) -> "Block":
@@ -253,7 +252,7 @@ class Matrix:
             block = blocks.pop().merge(block)
         return replace(self, generation=generation, blocks=(*blocks, block))
 
-    def only(self, numbers: "Numbers") -> "Matrix":
+    def only(self, numbers: Numbers) -> "Matrix":
         """Drops all other posts: they were deleted."""
         return replace(self, blocks=tuple(_without_empty(b.only(numbers) for b in self.blocks)))
 
@@ -317,38 +316,6 @@ class MatrixCache:
             total -= self._matrices.popitem(last=False)[1].size
 
 
-class Numbers:
-    """A set of post numbers with a fast membership test for whole arrays."""
-
-    def __init__(self, numbers: Integers) -> None:
-        self._count = len(numbers)
-        self._sorted: Integers | None = None
-        self._table: NDArray[np.bool_] | None = None
-        highest = int(numbers.max()) if len(numbers) else 0
-        if highest < LARGEST_TABLE:
-            self._table = np.zeros(highest + 2, np.bool_)
-            self._table[numbers] = True
-        else:
-            self._sorted = np.sort(numbers)
-
-    def __len__(self) -> int:
-        return self._count
-
-    @classmethod
-    def read(cls, text: str | None) -> "Numbers":
-        return cls(parse_numbers(text or ""))
-
-    def contains(self, numbers: Integers) -> "NDArray[np.bool_]":
-        if self._table is None:
-            assert self._sorted is not None
-            return np.isin(numbers, self._sorted)
-        # Numbers outside the table look up its last entry, which is always False.
-        last = len(self._table) - 1
-        if numbers.max(initial=0) > last:
-            numbers = np.minimum(numbers, last)
-        return self._table.take(numbers)
-
-
 def _ranges(starts: Integers, counts: Integers) -> Integers:
     """The whole numbers from each start on, as many as its count, one after the other."""
     before = np.cumsum(counts) - counts
@@ -364,3 +331,32 @@ def _may_merge(older: Block, newer: Block) -> bool:
     """Merging copies both, so large blocks stay separate."""
     posts = len(older.numbers) + len(newer.numbers)
     return posts <= PART_POSTS and len(older.numbers) <= 2 * len(newer.numbers)
+
+
+def topics(stored: Sequence[Sequence[Any]], dimensions: int, max_topics: int) -> dict[int, int]:
+    """Maps each number to one of at most `max_topics` topics. `stored` are the stored rows.
+
+    The first post starts the first topic. The post farthest from all existing topics starts the
+    next one, and so on. Each post belongs to the nearest topic. So there is no randomness, and no
+    distance threshold that depends on the model.
+    """
+    block = Block.of(stored, dimensions)
+    if not len(block.numbers):
+        return {}
+    rows = _mean_rows(block)
+    nearest = rows @ rows[0]
+    chosen = np.zeros(len(rows), np.int64)
+    for topic in range(1, min(max_topics, len(rows))):
+        near = rows @ rows[int(nearest.argmin())]
+        chosen = np.where(near > nearest, topic, chosen)
+        nearest = np.maximum(near, nearest)
+    return {int(number): int(topic) for number, topic in zip(block.numbers, chosen, strict=True)}
+
+
+def _mean_rows(block: Block) -> Floats:
+    """One vector per post: the mean of its pieces."""
+    starts = np.concatenate(([0], np.cumsum(block.pieces)[:-1]))
+    summed = np.add.reduceat(block.rows, starts, axis=0)
+    lengths = np.linalg.norm(summed, axis=1, keepdims=True)
+    rows: Floats = summed / np.maximum(lengths, np.float32(1e-12))
+    return rows

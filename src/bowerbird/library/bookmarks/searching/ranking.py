@@ -24,7 +24,7 @@ from bowerbird.storage.database import Database
 
 if TYPE_CHECKING:
     from bowerbird.search.candidates import Candidates
-    from bowerbird.search.meaning.vectors import Numbers
+    from bowerbird.search.meaning.arrays import Numbers
 
 # Ordering so few posts takes less time than a change of threads.
 _FEW_NEAR: Final = 1_000
