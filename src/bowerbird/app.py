@@ -10,8 +10,8 @@ from starlette.types import ASGIApp
 from bowerbird.assembly import Services
 from bowerbird.clock import Clock
 from bowerbird.http1.bounds import HEALTH_PATHS
-from bowerbird.ingest.assembly import ingest
 from bowerbird.ingest.operations import PREFIX as INGEST
+from bowerbird.ingest.router import ingest
 from bowerbird.jobs.assembly import build_searching, build_worker, show_embedding
 from bowerbird.jobs.worker import JobWatch, Worker
 from bowerbird.library.access.call_allowance import CallCounter

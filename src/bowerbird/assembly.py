@@ -30,12 +30,12 @@ from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.imports.saving import Saving
 from bowerbird.library.ingest.files import CheckedImports, FileJobs
 from bowerbird.library.ingest.kept_pages import KeptPages
-from bowerbird.library.ingest.rates import Rates
+from bowerbird.library.ingest.runs import Rates
 from bowerbird.library.labels.import_labels import ImportLabels
 from bowerbird.library.labels.labels import Labels
 from bowerbird.library.labels.new_labels import NewLabels
 from bowerbird.library.labels.suggestions import LabelSuggestions
-from bowerbird.library.links.reading import LinkReading
+from bowerbird.library.links import LinkReading
 from bowerbird.library.media.kept import KeptImages
 from bowerbird.library.media.preferences import MediaPreferences
 from bowerbird.library.rules.nearness import RuleNearness

@@ -12,14 +12,14 @@ from bowerbird.cli.context import opened_library, settings_from_environment
 from bowerbird.clock import system_clock
 from bowerbird.connections.fetching import PublicFetcher
 from bowerbird.jobs.account_jobs import LinkJobs
+from bowerbird.library import links
 from bowerbird.library.accounts.accounts import Accounts
-from bowerbird.library.links import host_turns
-from bowerbird.library.links.reading import LinkReading
+from bowerbird.library.links import LinkReading
 from tests.crash import killing
 from tests.support.image_hosts import ImageHosts
 
 # Hosts on loopback need not wait for a second.
-host_turns.BETWEEN_REQUESTS = 20_000  # type: ignore[misc]
+links.BETWEEN_REQUESTS = 20_000  # type: ignore[misc]
 
 
 async def read(email: str, port: int, folder: Path) -> None:

@@ -12,7 +12,7 @@ from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.connections.connecting import Connecting
 from bowerbird.library.connections.connections import Connections
 from bowerbird.library.imports.runs import ImportRuns
-from bowerbird.model.arrival.connections import Problem
+from bowerbird.model.connections import Problem
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.account_removal import AccountExportStore
 from tests.crash import killing

@@ -9,7 +9,7 @@ from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.imports.intake import Intake
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.upkeep.checks import Checks
-from bowerbird.model.arrival.imports import RunState, UndoCounts
+from bowerbird.model.arrival import RunState, UndoCounts
 from bowerbird.settings import Settings
 from tests.crash import killing
 from tests.support import serving

@@ -18,7 +18,7 @@ from bowerbird.cli.commands.spec import generated_files
 from bowerbird.connections import networks
 from bowerbird.errors import CATALOGUE, Code
 from bowerbird.library.connections import connections
-from bowerbird.model.arrival.connections import Network, Problem
+from bowerbird.model.connections import Network, Problem
 from bowerbird.requests import limits
 from bowerbird.search.queries import query_fields
 from bowerbird.settings import PREFIX, BadSetting, Settings

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from bowerbird.model.arrival.imports import Completeness, OrderSource
+from bowerbird.model.arrival import Completeness, OrderSource
 from tests.sources.x import pages as shapes
 from tests.support import ingesting
 from tests.support.imports import found, take

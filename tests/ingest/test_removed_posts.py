@@ -6,7 +6,7 @@ import pytest
 
 from bowerbird.library.ingest.removals import RemovedPosts
 from bowerbird.model.accounts import RemovedPostsChoice
-from bowerbird.model.arrival.ingest import SourceUser
+from bowerbird.model.arrival import SourceUser
 from bowerbird.model.instants import parse
 from bowerbird.storage.accounts.accounts import AccountStore
 from tests.support import ingesting

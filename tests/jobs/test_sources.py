@@ -7,7 +7,7 @@ import pytest
 
 from bowerbird.jobs.account_jobs import SourceJobs
 from bowerbird.jobs.worker import Paused
-from bowerbird.model.arrival.connections import KIND
+from bowerbird.model.connections import KIND
 from bowerbird.model.jobs import Job, JobResponse
 from bowerbird.storage.upkeep.jobs import JobStore
 from tests.support import waiting, working

@@ -17,7 +17,7 @@ from bowerbird.library.imports.intake import CHUNK_POSTS, chunks
 from bowerbird.library.imports.planning import plan
 from bowerbird.library.imports.report import ImportReport
 from bowerbird.library.imports.runs import ImportRuns
-from bowerbird.model.arrival.imports import RunState
+from bowerbird.model.arrival import RunState
 from bowerbird.sources.found import Found, FoundPost, LeftOut, Reason
 from bowerbird.sources.reading import read
 from tests.support import make

@@ -8,11 +8,10 @@ import pytest
 from bowerbird.library.bookmarks.writing import trash_batch
 from bowerbird.library.imports.intake import Intake, ItemResult
 from bowerbird.library.upkeep.sweeping import Sweeping
-from bowerbird.model.arrival.imports import Completeness, OrderSource
-from bowerbird.model.arrival.ingest import SourceUser
+from bowerbird.model.arrival import Completeness, OrderSource, SourceUser
 from bowerbird.sources import own_json
 from bowerbird.sources.found import FoundPost
-from bowerbird.storage.ingest.source_posts import SourcePostStore
+from bowerbird.storage.ingest import SourcePostStore
 from bowerbird.storage.sqlite.database import SqliteDatabase
 from tests.support import make, writing
 from tests.support.imports import found, result, stored, take

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bowerbird.model.arrival.imports import Completeness, OrderSource
+from bowerbird.model.arrival import Completeness, OrderSource
 from tests.support import writing
 from tests.support.imports import found, take
 from tests.support.service import NOW, Member, Service, member

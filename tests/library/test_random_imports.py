@@ -9,7 +9,7 @@ import pytest
 from bowerbird.library.imports.file_imports import DryRun
 from bowerbird.library.imports.intake import parts
 from bowerbird.library.imports.runs import ImportRuns
-from bowerbird.model.arrival.imports import Completeness, OrderSource
+from bowerbird.model.arrival import Completeness, OrderSource
 from bowerbird.sources import own_json
 from bowerbird.sources.found import FoundPost
 from tests.support import make, writing

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from bowerbird.library.imports.intake import ItemResult
-from bowerbird.model.arrival.imports import Completeness
+from bowerbird.model.arrival import Completeness
 from bowerbird.sources import own_json
 from bowerbird.sources.found import FoundPost
 from tests.support import make

@@ -13,7 +13,7 @@ from bowerbird.library.imports import runs as runs_module
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.imports.undoing import UndoOutcome
 from bowerbird.library.upkeep.sweeping import Sweeping
-from bowerbird.model.arrival.imports import Completeness, OrderSource, RunState
+from bowerbird.model.arrival import Completeness, OrderSource, RunState
 from bowerbird.requests import limits
 from bowerbird.sources.found import FoundPost
 from bowerbird.sources.own_json import read

@@ -10,7 +10,7 @@ import pytest
 
 from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.library.labels.new_labels import NewLabels
-from bowerbird.library.links.reading import LinkReading
+from bowerbird.library.links import LinkReading
 from bowerbird.library.upkeep.checks import Checks
 from bowerbird.model.instants import UNKNOWN, with_offset
 from bowerbird.model.posts.bookmarks import content_hash

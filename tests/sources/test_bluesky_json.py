@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bowerbird.model.arrival.imports import Completeness, OrderSource
+from bowerbird.model.arrival import Completeness, OrderSource
 from bowerbird.sources.found import Reason
 from bowerbird.sources.post_links import post_id_of
 from tests.support.source_files import report

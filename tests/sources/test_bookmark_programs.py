@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from bowerbird.model.arrival.imports import OrderSource
+from bowerbird.model.arrival import OrderSource
 from tests.support.source_files import report
 
 X = "https://x.com/ada/status/20"

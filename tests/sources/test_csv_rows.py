@@ -8,8 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bowerbird.sources.parsing.csv_rows import CsvRows, Row, sniff_delimiter, split_line
-from bowerbird.sources.parsing.text_lines import MAX_LINE_CHARACTERS
+from bowerbird.sources.parsing.text_lines import (
+    MAX_LINE_CHARACTERS,
+    CsvRows,
+    Row,
+    sniff_delimiter,
+    split_line,
+)
 
 
 def rows(text: str | bytes, delimiter: str = ",") -> list[Row]:

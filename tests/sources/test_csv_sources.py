@@ -3,7 +3,7 @@
 import pytest
 from msgspec import UNSET
 
-from bowerbird.model.arrival.imports import Completeness, OrderSource
+from bowerbird.model.arrival import Completeness, OrderSource
 from bowerbird.sources.reading import UnknownFile
 from tests.support.source_files import report
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from bowerbird.model.arrival.imports import Completeness, OrderSource
+from bowerbird.model.arrival import Completeness, OrderSource
 from bowerbird.sources.parsing.html_text import plain_text
 from bowerbird.sources.post_links import post_id_of
 from tests.support.source_files import report

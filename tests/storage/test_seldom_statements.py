@@ -2,7 +2,7 @@
 
 import pytest
 
-from bowerbird.model.arrival.connections import (
+from bowerbird.model.connections import (
     HOURLY_S,
     Connection,
     ConnectionState,

@@ -14,10 +14,10 @@ import httpx
 import pytest
 
 from bowerbird.errors import Code, Refusal
-from bowerbird.model.arrival.ingest import FileImport
+from bowerbird.model.arrival import FileImport
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.ingest.runs import FileImportStore
+from bowerbird.storage.ingest import FileImportStore
 from bowerbird.storage.postgres.database import Limits, PostgresDatabase, open_pool
 from bowerbird.storage.sqlite.database import FILE_NAME, SqliteDatabase
 from bowerbird.storage.sqlite.write_queue import WAITING_PER_ACCOUNT

@@ -7,7 +7,7 @@ import msgspec
 from bowerbird.library.imports.intake import Intake, IntakeOutcome, ItemResult
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.model.accounts import Account
-from bowerbird.model.arrival.imports import Completeness, OrderSource
+from bowerbird.model.arrival import Completeness, OrderSource
 from bowerbird.model.posts.bookmarks import ImportRecord
 from bowerbird.sources.found import FoundPost
 from bowerbird.storage.database import Database, place_values

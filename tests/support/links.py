@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from bowerbird.clock import MICROSECONDS
 from bowerbird.connections.fetching import PublicFetcher
 from bowerbird.jobs.account_jobs import LinkJobs
-from bowerbird.library.links.reading import LinkReading
+from bowerbird.library.links import LinkReading
 from bowerbird.settings import Settings
 from tests.support import saving
 from tests.support.image_hosts import ImageHosts

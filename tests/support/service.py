@@ -16,7 +16,7 @@ from bowerbird.app import App
 from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.model.accounts import Account, Key, Membership
-from bowerbird.model.arrival.imports import UpsertOutcome
+from bowerbird.model.arrival import UpsertOutcome
 from bowerbird.model.keys import key_hash, new_account_id, new_key
 from bowerbird.settings import Settings
 from bowerbird.sources import own_json

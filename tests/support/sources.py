@@ -11,10 +11,10 @@ from bowerbird.jobs.account_jobs import SourceJobs
 from bowerbird.library.connections.connecting import Connecting
 from bowerbird.library.connections.connections import Connections
 from bowerbird.library.connections.syncing import Sync
-from bowerbird.model.arrival.connections import Connection
-from bowerbird.model.arrival.ingest import IngestRun
+from bowerbird.model.arrival import IngestRun
+from bowerbird.model.connections import Connection
 from bowerbird.settings import Settings
-from bowerbird.storage.ingest.runs import IngestRunStore
+from bowerbird.storage.ingest import IngestRunStore
 from tests.support.networks import ALICE_TOKEN, APP_PASSWORD, Networks
 from tests.support.service import Member
 

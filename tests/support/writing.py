@@ -7,7 +7,7 @@ import httpx
 
 from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.library.upkeep.checks import Checks
-from bowerbird.model.arrival.imports import Counts
+from bowerbird.model.arrival import Counts
 from bowerbird.sources import own_json
 from bowerbird.storage.database import Transaction
 from bowerbird.storage.labels import LabelStore

@@ -22,7 +22,7 @@ from playwright.sync_api import Page
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.library.accounts.tokens import Devices
-from bowerbird.model.arrival.imports import FIRST_DEMO_ID
+from bowerbird.model.arrival import FIRST_DEMO_ID
 from bowerbird.settings import Settings
 from bowerbird.web import templating
 from bowerbird.web.connect import pages as connecting

@@ -16,7 +16,7 @@ import httpx2
 import msgspec
 
 from bowerbird.connections.records import Answer, SourceProblem
-from bowerbird.model.arrival.connections import ANSWER_BYTES_MAX, Problem
+from bowerbird.model.connections import ANSWER_BYTES_MAX, Problem
 from bowerbird.model.json_depth import without_lone_surrogates
 from bowerbird.outgoing import addresses
 from bowerbird.outgoing.addresses import Resolve

@@ -27,7 +27,7 @@ from bowerbird.connections.records import (
     TokenExpired,
     Tokens,
 )
-from bowerbird.model.arrival.connections import Problem
+from bowerbird.model.connections import Problem
 from bowerbird.openid.people import Begun
 from bowerbird.openid.providers import Endpoints, Provider, X
 

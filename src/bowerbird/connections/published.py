@@ -11,7 +11,7 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from bowerbird.connections.records import Answer
-from bowerbird.model.arrival.imports import Completeness, OrderSource
+from bowerbird.model.arrival import Completeness, OrderSource
 from bowerbird.model.instants import with_offset
 from bowerbird.model.posts.bookmarks import Metrics, PostMeta
 from bowerbird.model.posts.links import Reason

@@ -1,16 +1,19 @@
-"""Reads the bodies that devices send: larger than elsewhere, and compressed by gzip or zstd."""
+"""Reads the bodies and files that devices send: large, and perhaps compressed by gzip or zstd."""
 
+import asyncio
 import io
 import zlib
 from collections.abc import Callable
-from typing import IO, Final, TypeVar
+from pathlib import Path
+from typing import IO, Final, NamedTuple, TypeVar
 
 import zstandard
+from starlette.types import Receive
 
 from bowerbird import errors
 from bowerbird.errors import Code, Refusal
 from bowerbird.requests import decoding, limits
-from bowerbird.wire import bodies
+from bowerbird.wire import bodies, form_files
 from bowerbird.wire.pipeline import ACCOUNT, Request
 
 T = TypeVar("T")
@@ -124,3 +127,34 @@ def _require_complete(name: str, *, is_complete: bool, rest: bytes) -> None:
 
 def _invalid(name: str) -> Refusal:
     return errors.invalid("body", f"is not valid {name}, but Content-Encoding is {name}")
+
+
+class Upload(NamedTuple):
+    path: Path
+    size: int
+
+
+async def receive_file(
+    receive: Receive, folder: Path, content_type: bytes, content_encoding: bytes | None
+) -> Upload:
+    """The received file in `folder`. Raises a refusal if it is too large or incomplete."""
+    encoding = encoding_of(content_encoding)
+    boundary = form_files.boundary_of(content_type)
+    sent, file = folder / "sent", folder / "file"
+    with form_files.created(sent) as target:
+        await form_files.store(receive, target)
+    if encoding:
+        unpacked = folder / "unpacked"
+        await asyncio.to_thread(_decompress, sent, unpacked, encoding)
+        sent = unpacked
+    if boundary is not None:
+        await asyncio.to_thread(form_files.extract, sent, file, boundary)
+        sent = file
+    size = await asyncio.to_thread(lambda: sent.stat().st_size)
+    form_files.require_size(size)
+    return Upload(sent, size)
+
+
+def _decompress(source: Path, target: Path, encoding: bytes) -> None:
+    with source.open("rb") as packed, form_files.created(target) as unpacked:
+        decompress(packed, unpacked, encoding, form_files.MAX_BODY_BYTES)

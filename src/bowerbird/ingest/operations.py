@@ -1,6 +1,6 @@
 """Every operation of /ingest/v1: what it accepts and returns."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from msgspec import Struct
@@ -9,13 +9,17 @@ from bowerbird.errors import Code
 from bowerbird.library.imports.report import ImportReport
 from bowerbird.library.imports.saving import SaveResult
 from bowerbird.library.ingest.events import EventsResult
-from bowerbird.library.ingest.page_results import PageResult
+from bowerbird.library.ingest.pages import PageResult
 from bowerbird.library.ingest.runs import FinishedRun, IngestStatus, RunStatus, StartedRun
+from bowerbird.model.accounts import Account
 from bowerbird.requests import limits
 from bowerbird.requests.ingest import Event, FileQuery, FinishRequest, PageRequest, RunRequest
 from bowerbird.requests.saving import SaveRequest
+from bowerbird.wire.pipeline import MAX_BODY_BYTES, Request
 from bowerbird.wire.responses.envelope import BatchMeta
-from bowerbird.wire.routes import Operation
+from bowerbird.wire.responses.replies import Reply
+from bowerbird.wire.router import Served
+from bowerbird.wire.routes import NOBODY, Operation
 
 PREFIX: Final = "/ingest/v1"
 
@@ -172,3 +176,18 @@ OPERATIONS: Final = (
     SAVE,
     STATUS,
 )
+
+IngestHandler = Callable[[Account, Request], Awaitable[Reply]]
+
+
+def served_by(
+    operation: Operation, handle: IngestHandler, max_body_bytes: int = MAX_BODY_BYTES
+) -> Served:
+    """The operation with its handler, which receives the body itself."""
+
+    async def run(request: Request) -> Reply:
+        return await handle(request.account or NOBODY, request)
+
+    return Served(
+        method=operation.method, path=operation.path, handle=run, max_body_bytes=max_body_bytes
+    )

@@ -1,11 +1,16 @@
 """Authenticates devices and keys, finds the handler of a path under /ingest/v1, and serves it."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
+from bowerbird.assembly import Services
 from bowerbird.errors import Code, Refusal
 from bowerbird.ingest.operations import PREFIX
+from bowerbird.ingest.sending import FileHandlers, Sending
 from bowerbird.library.accounts.tokens import Devices
+from bowerbird.library.ingest.events import IngestEvents
+from bowerbird.library.ingest.pages import IngestPages
+from bowerbird.library.ingest.runs import IngestRuns
 from bowerbird.model.accounts import Account
 from bowerbird.model.keys import DEVICE_PREFIX
 from bowerbird.wire import router
@@ -21,7 +26,6 @@ from bowerbird.wire.pipeline import (
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.replies import CORS, Reply
 from bowerbird.wire.router import Router, Served
-from bowerbird.wire.routes import NOBODY, Operation
 
 
 class DeviceAuthenticator:
@@ -63,23 +67,7 @@ class DeviceAuthenticator:
 DOCUMENT: Final = f"{PREFIX}/openapi.json"
 
 
-IngestHandler = Callable[[Account, Request], Awaitable[Reply]]
-
-
-def served_by(
-    operation: Operation, handle: IngestHandler, max_body_bytes: int = MAX_BODY_BYTES
-) -> Served:
-    """The operation with its handler, which receives the body itself."""
-
-    async def run(request: Request) -> Reply:
-        return await handle(request.account or NOBODY, request)
-
-    return Served(
-        method=operation.method, path=operation.path, handle=run, max_body_bytes=max_body_bytes
-    )
-
-
-def serve(
+def _serve(
     routes: Sequence[Served],
     document: Callable[[], bytes],
     *,
@@ -106,4 +94,36 @@ def _document(document: Callable[[], bytes]) -> Served:
 
     return Served(
         method="GET", path=DOCUMENT, handle=handle, is_public=True, max_body_bytes=MAX_BODY_BYTES
+    )
+
+
+def ingest(
+    services: Services,
+    *,
+    document: Callable[[], bytes],
+    by_key: Authenticate,
+    metrics: RequestMetrics,
+) -> Pipeline:
+    database, clock, settings = services.database, services.clock, services.settings
+    runs, rates = IngestRuns(database, clock), services.rates
+    sending = Sending(
+        runs,
+        IngestPages(database, clock, runs),
+        IngestEvents(database, clock),
+        labels=services.labels.listed,
+        saving=services.saving,
+        idempotency=services.idempotency,
+        rates=rates,
+        clock=clock,
+        upgrade_url=settings.upgrade_url,
+    )
+    of_files = FileHandlers(
+        services.file_jobs, services.uploads, rates=rates, api_origin=settings.api_origin
+    )
+    return _serve(
+        [*sending.routes(), *of_files.routes()],
+        document,
+        authenticate=DeviceAuthenticator(services.devices, by_key, settings.site_origin),
+        metrics=metrics,
+        upgrade_url=settings.upgrade_url,
     )

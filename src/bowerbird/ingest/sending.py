@@ -1,4 +1,4 @@
-"""The handlers of runs, pages, events, saved posts, and the labels that a person can choose."""
+"""The handlers of runs, pages, events, saved posts, labels to choose from, and files."""
 
 from collections.abc import Callable
 from functools import partial
@@ -10,27 +10,32 @@ from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
 from bowerbird.ingest import bodies, operations
-from bowerbird.ingest.operations import SuggestedLabel
-from bowerbird.ingest.router import served_by
+from bowerbird.ingest.bodies import receive_file
+from bowerbird.ingest.operations import FileProgress, FileResponse, SuggestedLabel, served_by
+from bowerbird.library.imports.file_imports import ImportOptions
 from bowerbird.library.imports.saving import Saving
 from bowerbird.library.ingest.events import IngestEvents
+from bowerbird.library.ingest.files import FileJobs, report_of
 from bowerbird.library.ingest.page_reading import CapturedPage
 from bowerbird.library.ingest.pages import IngestPages
-from bowerbird.library.ingest.rates import Rates
-from bowerbird.library.ingest.runs import IngestRuns
+from bowerbird.library.ingest.runs import IngestRuns, Rates
 from bowerbird.library.labels.label_list import LabelList
 from bowerbird.model import instants
 from bowerbird.model.accounts import Account
+from bowerbird.model.arrival import FileImport
+from bowerbird.model.instants import with_offset
+from bowerbird.model.jobs import UNFINISHED
 from bowerbird.model.json_depth import without_lone_surrogates
 from bowerbird.requests import decoding, limits
-from bowerbird.requests.ingest import Events, FinishRequest, PageRequest, RunRequest
+from bowerbird.requests.ingest import Events, FileQuery, FinishRequest, PageRequest, RunRequest
 from bowerbird.storage.database import Transaction
-from bowerbird.wire import writes
+from bowerbird.storage.files.uploads import UploadFolders
+from bowerbird.wire import form_files, query_strings, writes
 from bowerbird.wire.idempotency import Idempotency, Replay, Write
 from bowerbird.wire.pipeline import Request
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import RequestTarget
-from bowerbird.wire.responses.replies import JSON, PRIVATE, REPLAYED, Reply
+from bowerbird.wire.responses.replies import JSON, PRIVATE, REPLAYED, Header, Reply
 from bowerbird.wire.router import Served
 from bowerbird.wire.routes import Call
 from bowerbird.wire.writes import Writes, save_handler
@@ -214,3 +219,79 @@ def _events_of(body: bytes) -> Events:
     decoding.parse(bodies.checked(body), msgspec.json.Decoder(msgspec.Raw).decode)
     # Only a payload can have characters that no database can store, and its readers remove them.
     return decoding.decode(b'{"events":%b}' % body, Events, is_checked=True)
+
+
+_ACCEPTED: Final = 202
+_RETRY_AFTER: Final[Header] = (b"retry-after", b"1")
+_MAX_CLIENT: Final = 200
+
+
+class FileHandlers:
+    def __init__(
+        self, files: FileJobs, folders: UploadFolders, *, rates: Rates, api_origin: str
+    ) -> None:
+        self._files = files
+        self._folders = folders
+        self._rates = rates
+        self._api_origin = api_origin
+
+    def routes(self) -> list[Served]:
+        return [
+            served_by(operations.SEND_FILE, self._send_file, form_files.MAX_BODY_BYTES),
+            served_by(operations.GET_FILE, self._get_file),
+        ]
+
+    async def _send_file(self, account: Account, request: Request) -> Reply:
+        self._rates.count(account)
+        query = query_strings.read(request.scope["query_string"], FileQuery)
+        await self._files.require_room(account)
+        with (
+            self._rates.receiving(account),
+            self._folders.receiving(account.account_id) as folder,
+        ):
+            upload = await receive_file(
+                request.receive,
+                folder.path,
+                request.headers.get(b"content-type", b""),
+                request.headers.get(b"content-encoding"),
+            )
+            file = await self._files.start(
+                account,
+                *upload,
+                options=ImportOptions(
+                    with_likes=query.with_likes == "true", is_dry_run=query.dry_run == "true"
+                ),
+                client=_client(request),
+                on_end=folder.remove,
+            )
+        reply = writes.done(self._response(file), status=_ACCEPTED)
+        location = f"{operations.PREFIX}/files/{file.job_id}".encode()
+        headers = [*reply.headers, (b"location", location), _RETRY_AFTER]
+        return Reply(reply.status, headers, reply.body)
+
+    async def _get_file(self, account: Account, request: Request) -> Reply:
+        file = await self._files.get(account, request.path_params["job_id"])
+        reply = writes.done(self._response(file))
+        more = [_RETRY_AFTER] if file.state in UNFINISHED else []
+        return Reply(reply.status, [*reply.headers, *more], reply.body)
+
+    def _response(self, file: FileImport) -> FileResponse:
+        completed = file.completed_at
+        return FileResponse(
+            job_id=file.job_id,
+            status=file.state,
+            is_dry_run=file.is_dry_run,
+            progress=FileProgress(file.done, file.size),
+            poll_url=f"{self._api_origin}{operations.PREFIX}/files/{file.job_id}",
+            file_size=file.size,
+            error=file.error,
+            report=report_of(file),
+            created_at=with_offset(file.created_at),
+            completed_at=None if completed is None else with_offset(completed),
+        )
+
+
+def _client(request: Request) -> str:
+    """The name of the program, for the list of imports."""
+    sent = request.headers.get(b"user-agent", b"").decode("latin-1")
+    return "".join(filter(str.isprintable, sent))[:_MAX_CLIENT]

@@ -19,7 +19,7 @@ from bowerbird.library.accounts.accounts import AccountDeletion
 from bowerbird.library.bulk.changes import BulkChanges
 from bowerbird.library.connections.syncing import Sync
 from bowerbird.library.labels.suggestions import LabelSuggestions
-from bowerbird.library.links.reading import LinkReading
+from bowerbird.library.links import LinkReading
 from bowerbird.library.media.keeping import Keeping
 from bowerbird.library.rules.nearness import RuleNearness
 from bowerbird.library.rules.running import RuleRuns
@@ -28,8 +28,7 @@ from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.library.vectors.sweeps import BUILD_EVERY_S, JOB, REMOVE_EVERY_S, VectorSweeps
 from bowerbird.library.webhooks.delivering import Delivering
-from bowerbird.model import bulk, rules, webhooks
-from bowerbird.model.arrival import connections
+from bowerbird.model import bulk, connections, rules, webhooks
 from bowerbird.model.jobs import LINKS, MEDIA, REINDEXING, RULES, SOURCES, WEBHOOKS, Job
 from bowerbird.model.posts import links, media
 from bowerbird.search.meaning.models import Models

@@ -24,7 +24,7 @@ from bowerbird.jobs.worker import JobKind, Paused, Progress, Recurring, Worker
 from bowerbird.library.connections.syncing import Sync
 from bowerbird.library.digests.contents import DigestTopics
 from bowerbird.library.digests.digests import Digests
-from bowerbird.library.links.reading import LinkReading
+from bowerbird.library.links import LinkReading
 from bowerbird.library.media.keeping import Keeping
 from bowerbird.library.upkeep.corrections import EVERY_S, SegmentMerging
 from bowerbird.library.vectors.semantic_search import SemanticSearch

@@ -35,7 +35,7 @@ from bowerbird.library.media.kept import KeptImages
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
-from bowerbird.model.arrival.ingest import CHECKED_FILES
+from bowerbird.model.arrival import CHECKED_FILES
 from bowerbird.model.jobs import FOLDER, KIND, RETENTION_S, ExportFile, ExportQuery, Job, folder_of
 from bowerbird.model.posts.media import KeptImage, image_urls
 from bowerbird.requests import limits

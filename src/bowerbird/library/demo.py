@@ -23,14 +23,14 @@ from bowerbird.library.imports.undoing import FILLING, DemoRemoval
 from bowerbird.library.views.views import Views
 from bowerbird.model import instants
 from bowerbird.model.accounts import Account, Membership, Plan
-from bowerbird.model.arrival.imports import DEMO, FIRST_DEMO_ID, RunState
+from bowerbird.model.arrival import DEMO, FIRST_DEMO_ID, RunState
 from bowerbird.requests.fields import read_scalar
 from bowerbird.requests.views import NewView
 from bowerbird.sources import own_json
 from bowerbird.sources.found import FoundPost
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.imports.runs import DemoStore, RunStore
+from bowerbird.storage.imports import DemoStore, RunStore
 
 _HOUR: Final = 3_600 * 1_000_000
 # Reserved, so that no handle and no address can be real.

@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from bowerbird.model.arrival.imports import Deletion
+from bowerbird.model.arrival import Deletion
 from bowerbird.model.labels import Label, name_key
 
 KIND: Final = "change"

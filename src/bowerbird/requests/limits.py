@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from bowerbird.model.arrival import connections
+from bowerbird.model import connections
 from bowerbird.model.json_depth import MAX_DEPTH, MAX_VALUES
 from bowerbird.model.labels import MAX_NAME_CHARACTERS
 from bowerbird.model.posts import bookmarks, highlights

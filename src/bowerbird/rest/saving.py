@@ -4,7 +4,7 @@ from typing import Final
 
 from bowerbird.errors import Refusal
 from bowerbird.library.imports.saving import SaveResult, Saving
-from bowerbird.library.links.reading import LinkReading
+from bowerbird.library.links import LinkReading
 from bowerbird.requests import limits
 from bowerbird.requests.saving import SaveQuery, SaveRequest
 from bowerbird.wire import query_strings

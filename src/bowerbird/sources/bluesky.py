@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from bowerbird.model import languages
-from bowerbird.model.arrival.imports import Completeness
+from bowerbird.model.arrival import Completeness
 from bowerbird.model.posts.bookmarks import Metrics, PostMeta
 from bowerbird.sources.file_posts import FilePost, found_in, found_post, invalid, shown, web_address
 from bowerbird.sources.found import Beginning, Choices, Format, Found, LeftOut, Reason

@@ -8,11 +8,10 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from bowerbird.model.arrival.imports import Completeness, Incoming, OrderSource
+from bowerbird.model.arrival import Completeness, Incoming, OrderSource
 from bowerbird.model.posts.bookmarks import ImportRecord, PostDetails
-from bowerbird.sources.parsing.csv_rows import sniff_delimiter, split_line
 from bowerbird.sources.parsing.json_values import Outline, outline
-from bowerbird.sources.parsing.text_lines import SeekableFile, decode
+from bowerbird.sources.parsing.text_lines import SeekableFile, decode, sniff_delimiter, split_line
 
 # Ids of posts that are not from X start here, above every id that X can give.
 FIRST_FOREIGN_ID: Final = 10**19

@@ -13,7 +13,6 @@ from typing import Any, Final
 import msgspec
 
 from bowerbird.sources.found import Beginning, Choices, Format, Found, beginning_of, column_name
-from bowerbird.sources.parsing.csv_rows import CsvRows
 from bowerbird.sources.parsing.json_records import Record
 from bowerbird.sources.parsing.json_values import (
     ANY,
@@ -24,7 +23,7 @@ from bowerbird.sources.parsing.json_values import (
     value_of,
     walk,
 )
-from bowerbird.sources.parsing.text_lines import SeekableFile, TextLines, Utf8File
+from bowerbird.sources.parsing.text_lines import CsvRows, SeekableFile, TextLines, Utf8File
 from bowerbird.sources.post_links import parse, x_post
 from bowerbird.sources.records import LONG_ID, Fields, is_address, read_parts, read_table
 

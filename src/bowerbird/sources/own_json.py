@@ -12,7 +12,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from bowerbird.model import instants
-from bowerbird.model.arrival.imports import Completeness, Incoming, OrderSource
+from bowerbird.model.arrival import Completeness, Incoming, OrderSource
 from bowerbird.model.json_depth import MAX_DEPTH, is_too_deep
 from bowerbird.model.labels import NAME_RULE, clean_name, name_key
 from bowerbird.model.posts import bookmarks, highlights

@@ -11,8 +11,7 @@ from typing import Any, Final
 from bowerbird.sources import file_labels
 from bowerbird.sources.found import Beginning, Choices, Format, Found, beginning_of, column_name
 from bowerbird.sources.general import POSTS
-from bowerbird.sources.link_list import addresses_in, without_addresses
-from bowerbird.sources.parsing.csv_rows import CsvRows
+from bowerbird.sources.link_files import addresses_in, without_addresses
 from bowerbird.sources.parsing.json_values import (
     ANY,
     LISTS,
@@ -25,7 +24,7 @@ from bowerbird.sources.parsing.json_values import (
     text_at,
     walk,
 )
-from bowerbird.sources.parsing.text_lines import SeekableFile, Utf8File
+from bowerbird.sources.parsing.text_lines import CsvRows, SeekableFile, Utf8File
 from bowerbird.sources.records import Fields, Names, read_parts, read_table
 
 MAX_FOLDERS: Final = 20_000

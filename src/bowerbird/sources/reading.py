@@ -19,9 +19,8 @@ import msgspec
 from bowerbird.sources import (
     bluesky,
     general,
-    link_list,
+    link_files,
     mastodon,
-    netscape_html,
     own_json,
     programs,
 )
@@ -39,7 +38,7 @@ from bowerbird.sources.found import (
     beginning_of,
     column_name,
 )
-from bowerbird.sources.link_list import PLAIN_LIST
+from bowerbird.sources.link_files import PLAIN_LIST
 from bowerbird.sources.parsing.text_lines import SeekableFile
 from bowerbird.sources.x import files
 from bowerbird.sources.x import files as x_files
@@ -54,10 +53,10 @@ FORMATS: Final[tuple[Format, ...]] = (
     *mastodon.FORMATS,
     *programs.OBJECTS,
     *general.OBJECTS,
-    *netscape_html.FORMATS,
+    *link_files.HTML_FORMATS,
     *programs.TABLES,
     *general.TABLES,
-    *link_list.FORMATS,
+    *link_files.TEXT_FORMATS,
 )
 
 ZIP_START: Final = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")

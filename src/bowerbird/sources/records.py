@@ -12,7 +12,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from bowerbird.model import instants
-from bowerbird.model.arrival.imports import Completeness
+from bowerbird.model.arrival import Completeness
 from bowerbird.model.posts.bookmarks import time_in_x_id
 from bowerbird.sources import file_labels
 from bowerbird.sources.file_posts import (
@@ -29,8 +29,8 @@ from bowerbird.sources.file_posts import (
 )
 from bowerbird.sources.found import Choices, Found, LeftOut, Notice, Reason, column_name
 from bowerbird.sources.parsing import dates
-from bowerbird.sources.parsing.csv_rows import CsvRows
 from bowerbird.sources.parsing.json_values import Part, Unreadable, text_at
+from bowerbird.sources.parsing.text_lines import CsvRows
 from bowerbird.sources.post_links import PostLink, X, parse, x_post
 
 _MEDIA_SEPARATORS: Final = " \n\r\t,;|"

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import asdict
 
-from bowerbird.model.arrival.connections import Connection, ConnectionState, Network, Problem
+from bowerbird.model.connections import Connection, ConnectionState, Network, Problem
 from bowerbird.storage.database import Reader, Row, Store, Transaction, record
 
 

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird.model import events
-from bowerbird.model.arrival.imports import Counts
+from bowerbird.model.arrival import Counts
 from bowerbird.model.events import Happening
 from bowerbird.model.instants import without_offset
 from bowerbird.model.labels import Label, name_key

@@ -7,15 +7,14 @@ import msgspec
 import pytest
 
 from bowerbird.clock import MICROSECONDS
-from bowerbird.connections.records import Tokens
-from bowerbird.connections.sealing import FILE, CannotOpen, Sealer
+from bowerbird.connections.records import FILE, CannotOpen, Sealer, Tokens
 from bowerbird.errors import Refusal
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.accounts.account_export import AccountDownload
 from bowerbird.library.connections.connections import Connections
 from bowerbird.model.accounts import ActivityKind
-from bowerbird.model.arrival.connections import ConnectionState, Problem
-from bowerbird.model.arrival.imports import RunState
+from bowerbird.model.arrival import RunState
+from bowerbird.model.connections import ConnectionState, Problem
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.account_removal import AccountRemoval
 from bowerbird.storage.files.files import Files

@@ -3,7 +3,7 @@
 import pytest
 
 from bowerbird.errors import Refusal
-from bowerbird.model.arrival.connections import Problem
+from bowerbird.model.connections import Problem
 from tests.support.networks import APP_PASSWORD, DID, Networks, json_reply, record
 from tests.support.sources import Desk
 

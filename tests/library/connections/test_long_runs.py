@@ -3,7 +3,7 @@
 import pytest
 
 from bowerbird.library.upkeep.sweeping import Sweeping
-from bowerbird.model.arrival.connections import Connection, Problem
+from bowerbird.model.connections import Connection, Problem
 from tests.support.networks import Networks, tweet
 from tests.support.sources import Desk
 

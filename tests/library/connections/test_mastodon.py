@@ -5,7 +5,7 @@ import pytest
 from bowerbird.errors import Refusal
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.ingest.runs import IngestRuns
-from bowerbird.model.arrival.connections import Problem
+from bowerbird.model.connections import Problem
 from bowerbird.requests.ingest import NewRun
 from tests.support.networks import ALICE_TOKEN, Networks, Reply, json_reply, status
 from tests.support.service import Member

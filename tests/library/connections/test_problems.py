@@ -8,8 +8,8 @@ from bowerbird.clock import MICROSECONDS
 from bowerbird.connections.fetching import Fetcher
 from bowerbird.connections.records import SourceProblem
 from bowerbird.library.connections import connections
-from bowerbird.model.arrival.connections import ANSWER_BYTES_MAX, Problem
-from bowerbird.model.arrival.imports import RunState
+from bowerbird.model.arrival import RunState
+from bowerbird.model.connections import ANSWER_BYTES_MAX, Problem
 from tests.support import waiting
 from tests.support.networks import Networks, Reply, json_reply, playing, status
 from tests.support.sources import Desk

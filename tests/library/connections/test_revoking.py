@@ -6,7 +6,7 @@ import base64
 import pytest
 
 from bowerbird.library.connections.connecting import Revoking
-from bowerbird.model.arrival.connections import Connection
+from bowerbird.model.connections import Connection
 from tests.support.networks import Networks, Reply, json_reply
 from tests.support.sources import Desk
 

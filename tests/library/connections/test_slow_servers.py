@@ -7,7 +7,7 @@ import pytest
 from bowerbird.connections.fetching import Fetcher
 from bowerbird.connections.records import SourceProblem
 from bowerbird.library.connections.syncing import Sync
-from bowerbird.model.arrival.connections import Problem
+from bowerbird.model.connections import Problem
 from tests.support.networks import Networks, Received, record
 from tests.support.sources import Desk, no_report
 

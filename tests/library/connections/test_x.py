@@ -8,7 +8,7 @@ import pytest
 from bowerbird.clock import MICROSECONDS
 from bowerbird.errors import Refusal
 from bowerbird.library.connections import x_lists
-from bowerbird.model.arrival.connections import ConnectionState, Problem
+from bowerbird.model.connections import ConnectionState, Problem
 from bowerbird.storage.connections import ConnectionStore
 from tests.support import ingesting
 from tests.support.networks import X_USER, Networks, Reply, json_reply, tweet

@@ -6,8 +6,7 @@ import pytest
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.connections.fetching import PUBLIC_BYTES_MAX
-from bowerbird.library.links.host_turns import PAUSES_S
-from bowerbird.library.links.reading import WEEK
+from bowerbird.library.links import PAUSES_S, WEEK
 from bowerbird.model.posts.links import LEFT, WAITING, Reason
 from tests.support.image_hosts import ImageHosts
 from tests.support.links import JSON, SERVER, X_HOST, Reader, quoted, x_link, x_url

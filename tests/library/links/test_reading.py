@@ -6,10 +6,10 @@ import pytest
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.errors import Refusal
+from bowerbird.library import links as links_reading
 from bowerbird.library.access.attempt_limits import BURST
 from bowerbird.library.imports.runs import ImportRuns
-from bowerbird.library.links import reading as links_reading
-from bowerbird.model.arrival.imports import Completeness
+from bowerbird.model.arrival import Completeness
 from bowerbird.model.posts.links import LEFT, Reason
 from bowerbird.sources.file_posts import FilePost, found_post
 from bowerbird.sources.found import FoundPost

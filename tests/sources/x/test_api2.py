@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from bowerbird.model.arrival.imports import Completeness, OrderSource
+from bowerbird.model.arrival import Completeness, OrderSource
 from bowerbird.sources.found import FoundPost, LeftOut, Reason
 from bowerbird.sources.x import api2
 from bowerbird.sources.x.pages import Page

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bowerbird.model.arrival.imports import Completeness
+from bowerbird.model.arrival import Completeness
 from tests.sources.x.pages import POST_ID, POSTED_AT, Json, read_post, tweet
 
 _PHOTO = {

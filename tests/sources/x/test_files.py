@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from bowerbird.model.arrival.imports import OrderSource
+from bowerbird.model.arrival import OrderSource
 from bowerbird.sources.found import Choices, FoundPost
 from bowerbird.sources.reading import read
 from tests.sources.x.pages import (

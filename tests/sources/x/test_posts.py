@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from bowerbird.model.arrival.imports import Completeness, OrderSource
+from bowerbird.model.arrival import Completeness, OrderSource
 from bowerbird.sources import own_json
 from bowerbird.sources.x.pages import Operation
 from tests.sources.x.pages import (

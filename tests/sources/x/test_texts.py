@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bowerbird.model.arrival.imports import Completeness
+from bowerbird.model.arrival import Completeness
 from bowerbird.sources.x.content import MAX_ADDED_CHARACTERS, readable, unescape
 from tests.sources.x.pages import Json, read_post, tweet
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bowerbird.model.arrival.imports import Completeness, OrderSource
+from bowerbird.model.arrival import Completeness, OrderSource
 from bowerbird.sources.found import FoundPost, LeftOut, Reason
 from bowerbird.sources.x import graphql
 from bowerbird.sources.x.pages import Operation, PageRequest

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec import UNSET
 
-from bowerbird.model.arrival.imports import Completeness, OrderSource
+from bowerbird.model.arrival import Completeness, OrderSource
 from bowerbird.sources.found import Found, FoundPost, LeftOut, Reason
 from bowerbird.sources.x.web_exporter import read_csv, read_database, read_json
 from tests.sources.x.pages import NOW, POST_ID, POSTED_AT, SORT_INDEX, Json, tweet

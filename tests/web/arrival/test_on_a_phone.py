@@ -3,7 +3,7 @@
 from playwright.sync_api import Page, expect
 
 from bowerbird.library import demo
-from bowerbird.model.arrival.imports import FIRST_DEMO_ID
+from bowerbird.model.arrival import FIRST_DEMO_ID
 from bowerbird.web import navigation
 from tests.web.chromium import on_a_phone
 

@@ -15,9 +15,8 @@ from bowerbird.jobs.worker import JobKind, Worker
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.sign_in.one_time_links import Invitations
 from bowerbird.library.upkeep.overview import Remembered
-from bowerbird.model import bulk, jobs, rules, vectors, webhooks
+from bowerbird.model import bulk, connections, jobs, rules, vectors, webhooks
 from bowerbird.model.accounts import ActivityKind
-from bowerbird.model.arrival import connections
 from bowerbird.model.jobs import KIND_NAMES, Job
 from bowerbird.model.posts import links, media
 from bowerbird.settings import Settings

@@ -7,7 +7,7 @@ import click
 from bowerbird.cli.context import require_library, settings_from_environment
 from bowerbird.cli.output import progress_bars
 from bowerbird.clock import system_clock
-from bowerbird.connections.sealing import FILE as SOURCES_KEY
+from bowerbird.connections.records import FILE as SOURCES_KEY
 from bowerbird.settings import Settings
 from bowerbird.storage.backup import copies, last_backup
 from bowerbird.storage.backup.last_backup import LastBackup

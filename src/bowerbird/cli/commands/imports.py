@@ -10,8 +10,7 @@ from bowerbird.cli.output import Column, interruptible, json_option, moment_colu
 from bowerbird.library.imports.runs import ImportRuns, Run
 from bowerbird.library.imports.undoing import UndoOutcome
 from bowerbird.library.ingest.runs import FinishedRun, IngestRuns
-from bowerbird.model.arrival.imports import RunState
-from bowerbird.model.arrival.ingest import IngestRun
+from bowerbird.model.arrival import IngestRun, RunState
 from bowerbird.requests.limits import PAGE_MAX
 
 _COLUMNS: Final[Sequence[Column[Run]]] = (

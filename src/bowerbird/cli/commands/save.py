@@ -10,7 +10,7 @@ from bowerbird.cli.context import LibraryContext, with_library
 from bowerbird.cli.import_report import read_label_name
 from bowerbird.cli.output import interruptible, progress_bars
 from bowerbird.library.imports.saving import SavedItem, SaveResult, Saving, summary
-from bowerbird.library.links.reading import LinkReading
+from bowerbird.library.links import LinkReading
 from bowerbird.model.posts.links import SENTENCES, LinkCounts
 from bowerbird.requests import decoding
 from bowerbird.requests.limits import SAVED_LABELS_MAX, SAVED_MAX

@@ -11,7 +11,7 @@ from bowerbird.cli.output import Column, json_option, moment_column, print_listi
 from bowerbird.library.connections import connections
 from bowerbird.library.connections.connecting import Revoking
 from bowerbird.library.connections.connections import Connections
-from bowerbird.model.arrival.connections import Connection
+from bowerbird.model.connections import Connection
 
 _COLUMNS: Final[Sequence[Column[Connection]]] = (
     Column("id", "Id", lambda source: source.connection_id),

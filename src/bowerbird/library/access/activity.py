@@ -12,7 +12,7 @@ import structlog
 from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
 from bowerbird.model.accounts import ActivityEntry, ActivityKind
-from bowerbird.model.arrival.connections import NAMES
+from bowerbird.model.connections import NAMES
 from bowerbird.storage.activity import ActivityStore
 from bowerbird.storage.database import Database, Transaction
 

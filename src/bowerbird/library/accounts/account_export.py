@@ -17,7 +17,7 @@ from bowerbird.library.access.turns import lock_library
 from bowerbird.library.imports.runs import RUNS_MAX
 from bowerbird.library.rules.rules import shown
 from bowerbird.model.accounts import Account, ActivityKind, Membership
-from bowerbird.model.arrival.imports import RunRow
+from bowerbird.model.arrival import RunRow
 from bowerbird.model.digests import Digest, Preferences
 from bowerbird.model.instants import with_offset
 from bowerbird.model.labels import View
@@ -32,7 +32,7 @@ from bowerbird.storage.changes.rules import RuleStore
 from bowerbird.storage.connections import ConnectionStore
 from bowerbird.storage.database import Database, Row, Transaction
 from bowerbird.storage.files.files import Files
-from bowerbird.storage.imports.runs import RunStore
+from bowerbird.storage.imports import RunStore
 from bowerbird.storage.libraries import ACCOUNT_DOWNLOADS, DailyUseStore, LibraryStore
 from bowerbird.storage.media import MediaStore
 from bowerbird.storage.shares import ShareStore

@@ -25,7 +25,7 @@ from bowerbird.model.accounts import (
     Reading,
     RemovedPostsChoice,
 )
-from bowerbird.model.arrival.ingest import checked_files_of
+from bowerbird.model.arrival import checked_files_of
 from bowerbird.model.keys import new_account_id
 from bowerbird.model.posts import media
 from bowerbird.model.words import fold

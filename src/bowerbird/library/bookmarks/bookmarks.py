@@ -37,7 +37,7 @@ from bowerbird.library.bookmarks.threads import Thread, threads_of
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
-from bowerbird.model.arrival.imports import Completeness
+from bowerbird.model.arrival import Completeness
 from bowerbird.model.posts.filters import BookmarkFilter
 from bowerbird.model.posts.links import ContentState, PostContent
 from bowerbird.model.vectors import VectorStoreState

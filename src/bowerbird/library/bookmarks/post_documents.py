@@ -20,7 +20,7 @@ from bowerbird.model.posts.bookmarks import (
 from bowerbird.search.words.tokens import INDEX_FORM
 from bowerbird.storage.bookmarks.upsert import StoredPost, UpsertStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.imports.changes import ChangeStore
+from bowerbird.storage.imports import ChangeStore
 from bowerbird.storage.libraries import LockedLibrary
 
 

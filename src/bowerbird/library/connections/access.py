@@ -12,10 +12,17 @@ import msgspec
 
 from bowerbird.clock import Clock
 from bowerbird.connections.networks import Bluesky, Mastodon, XApi
-from bowerbird.connections.records import ListPage, SourceProblem, TokenExpired, Tokens
-from bowerbird.connections.sealing import CannotOpen, NoKey, Sealer
+from bowerbird.connections.records import (
+    CannotOpen,
+    ListPage,
+    NoKey,
+    Sealer,
+    SourceProblem,
+    TokenExpired,
+    Tokens,
+)
 from bowerbird.errors import Code, Refusal
-from bowerbird.model.arrival.connections import Connection, Network, Problem
+from bowerbird.model.connections import Connection, Network, Problem
 from bowerbird.settings import Settings
 from bowerbird.storage.connections import ConnectionStore
 from bowerbird.storage.database import Database

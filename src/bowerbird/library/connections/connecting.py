@@ -19,8 +19,7 @@ import structlog
 from bowerbird.clock import Clock
 from bowerbird.connections import networks
 from bowerbird.connections.networks import Bluesky, Mastodon, XApi
-from bowerbird.connections.records import Person, SourceProblem, TokenExpired, Tokens
-from bowerbird.connections.sealing import CannotOpen
+from bowerbird.connections.records import CannotOpen, Person, SourceProblem, TokenExpired, Tokens
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.connections import connections
@@ -28,7 +27,7 @@ from bowerbird.library.connections.access import Vault
 from bowerbird.library.connections.connections import Connections
 from bowerbird.library.sign_in.attempts import Attempt, AttemptKind, Attempts
 from bowerbird.model.accounts import ActivityKind
-from bowerbird.model.arrival.connections import (
+from bowerbird.model.connections import (
     HOURLY_S,
     TITLES,
     X_INTERVAL_S,

@@ -17,7 +17,8 @@ from bowerbird.library.accounts.tokens import Devices
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.ingest.runs import IngestRuns
 from bowerbird.model.accounts import Account, ActivityKind, Device
-from bowerbird.model.arrival.connections import (
+from bowerbird.model.arrival import IngestRun, RunCounts
+from bowerbird.model.connections import (
     KIND,
     TITLES,
     Connection,
@@ -25,8 +26,6 @@ from bowerbird.model.arrival.connections import (
     Network,
     Problem,
 )
-from bowerbird.model.arrival.imports import RunCounts
-from bowerbird.model.arrival.ingest import IngestRun
 from bowerbird.model.jobs import SOURCES
 from bowerbird.requests import limits
 from bowerbird.requests.ingest import FinishRequest

@@ -20,26 +20,24 @@ from bowerbird.library.connections.access import Access, Vault
 from bowerbird.library.connections.connecting import new_fetcher
 from bowerbird.library.connections.x_lists import CLIENT, ChargedPosts, FolderReading
 from bowerbird.library.imports.runs import ImportRuns
-from bowerbird.library.ingest.page_results import PageResult
-from bowerbird.library.ingest.pages import IngestPages
+from bowerbird.library.ingest.pages import IngestPages, PageResult
 from bowerbird.library.ingest.runs import IngestRuns
 from bowerbird.model.accounts import Account
-from bowerbird.model.arrival.connections import (
+from bowerbird.model.arrival import EndReason, IngestRun, RunState
+from bowerbird.model.connections import (
     NEEDS_PERSON,
     Connection,
     ConnectionState,
     Network,
     Problem,
 )
-from bowerbird.model.arrival.imports import RunState
-from bowerbird.model.arrival.ingest import EndReason, IngestRun
 from bowerbird.requests import limits
 from bowerbird.requests.ingest import FinishRequest, NewRun
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.connections import ConnectionStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.ingest.runs import IngestRunStore
+from bowerbird.storage.ingest import IngestRunStore
 
 if TYPE_CHECKING:
     from bowerbird.connections.fetching import Fetcher

@@ -18,16 +18,14 @@ from bowerbird.errors import Refusal
 from bowerbird.library.connections.access import Access
 from bowerbird.library.ingest import page_reading
 from bowerbird.library.ingest.page_reading import CapturedPage
-from bowerbird.library.ingest.page_results import PageResult
-from bowerbird.library.ingest.pages import IngestPages
+from bowerbird.library.ingest.pages import IngestPages, PageResult
 from bowerbird.model.accounts import Account
-from bowerbird.model.arrival.connections import Connection, Network
-from bowerbird.model.arrival.ingest import EndReason, IngestRun
+from bowerbird.model.arrival import EndReason, IngestRun
+from bowerbird.model.connections import Connection, Network
 from bowerbird.sources.x import api2
 from bowerbird.storage.connections import ConnectionStore
 from bowerbird.storage.database import Database
-from bowerbird.storage.ingest.runs import IngestRunStore
-from bowerbird.storage.ingest.source_posts import SourcePostStore
+from bowerbird.storage.ingest import IngestRunStore, SourcePostStore
 
 PER_POST: Final = Decimal("0.005")
 PER_OWNED_POST: Final = Decimal("0.001")

@@ -42,7 +42,7 @@ from bowerbird.library.imports.report import (
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.model import instants
 from bowerbird.model.accounts import Account
-from bowerbird.model.arrival.imports import (
+from bowerbird.model.arrival import (
     ExistingBookmark,
     Incoming,
     LeftOutLabels,

@@ -27,7 +27,7 @@ from bowerbird.library.imports import runs
 from bowerbird.library.imports.planning import Known, Plan, Planned, comes_back, conversations, plan
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account, RemovedPostsChoice
-from bowerbird.model.arrival.imports import Completeness, LeftOutLabels, RunCounts, RunRow
+from bowerbird.model.arrival import Completeness, LeftOutLabels, RunCounts, RunRow
 from bowerbird.model.bulk import BulkAction, BulkRow, ChangedLabel
 from bowerbird.requests import limits
 from bowerbird.sources import own_json
@@ -37,8 +37,8 @@ from bowerbird.storage.bookmarks.trash import DeletionStore, TrashStore
 from bowerbird.storage.bookmarks.upsert import StoredPost, UpsertStore
 from bowerbird.storage.bookmarks.word_index import AFTER_IMPORTING
 from bowerbird.storage.database import Database, Reader, Transaction, place_of
-from bowerbird.storage.imports.runs import RunStore
-from bowerbird.storage.ingest.source_posts import SourcePostStore
+from bowerbird.storage.imports import RunStore
+from bowerbird.storage.ingest import SourcePostStore
 from bowerbird.storage.libraries import LockedLibrary
 from bowerbird.storage.media import MediaStore
 

@@ -20,8 +20,13 @@ from msgspec import UNSET, UnsetType
 
 from bowerbird.library.bookmarks.writing.upsert_batch import index_of
 from bowerbird.model import instants
-from bowerbird.model.arrival.imports import Completeness, Deletion, ExistingBookmark, OrderSource
-from bowerbird.model.arrival.ingest import HiddenPost
+from bowerbird.model.arrival import (
+    Completeness,
+    Deletion,
+    ExistingBookmark,
+    HiddenPost,
+    OrderSource,
+)
 from bowerbird.model.posts import highlights
 from bowerbird.model.posts.bookmarks import (
     NOTE_MAX,

@@ -11,8 +11,7 @@ from bowerbird.library.bookmarks.writing.upsert import Write
 from bowerbird.library.bookmarks.writing.upsert_batch import differs
 from bowerbird.library.imports import merging
 from bowerbird.library.imports.merging import Place, Positions, Sight
-from bowerbird.model.arrival.imports import Deletion, ExistingBookmark, Incoming, OrderSource
-from bowerbird.model.arrival.ingest import HiddenPost
+from bowerbird.model.arrival import Deletion, ExistingBookmark, HiddenPost, Incoming, OrderSource
 from bowerbird.model.labels import clean_name, name_key
 from bowerbird.model.posts.bookmarks import (
     ImportRecord,

@@ -16,11 +16,10 @@ from bowerbird.library.bookmarks import cursors
 from bowerbird.library.bookmarks.writing import change_log
 from bowerbird.library.imports.undoing import Undoing, UndoOutcome
 from bowerbird.model.accounts import Account, ActivityKind
-from bowerbird.model.arrival.imports import RunCounts, RunRow, RunState, UndoCounts
+from bowerbird.model.arrival import RunCounts, RunRow, RunState, UndoCounts
 from bowerbird.model.instants import with_offset
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.imports.changes import ChangeStore
-from bowerbird.storage.imports.runs import RunStore
+from bowerbird.storage.imports import ChangeStore, RunStore
 from bowerbird.storage.libraries import LibraryStore
 
 # Beyond it, the oldest run is no longer listed and cannot be undone.

@@ -25,7 +25,7 @@ from bowerbird.library.imports.intake import (
 )
 from bowerbird.model import instants
 from bowerbird.model.accounts import Account
-from bowerbird.model.arrival.imports import Completeness
+from bowerbird.model.arrival import Completeness
 from bowerbird.model.bulk import BulkRow
 from bowerbird.model.json_depth import cut
 from bowerbird.model.posts import networks

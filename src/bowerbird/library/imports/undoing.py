@@ -31,7 +31,7 @@ from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.library.bookmarks.writing.upsert_batch import fields_changed, removed_at_of
 from bowerbird.model import events
 from bowerbird.model.accounts import ActivityKind
-from bowerbird.model.arrival.imports import (
+from bowerbird.model.arrival import (
     DEMO,
     Change,
     Completeness,
@@ -60,8 +60,7 @@ from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.bookmarks.views import ViewStore
 from bowerbird.storage.changes.bulk import BulkStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.imports.changes import ChangeStore, CurrentPost, Replaced
-from bowerbird.storage.imports.runs import DemoStore, RunStore
+from bowerbird.storage.imports import ChangeStore, CurrentPost, DemoStore, Replaced, RunStore
 from bowerbird.storage.labels import LabelStore
 from bowerbird.storage.libraries import LibraryStore, LockedLibrary
 from bowerbird.storage.links import LinkStore

@@ -19,15 +19,14 @@ from bowerbird.library.ingest.page_reading import CapturedPage
 from bowerbird.library.ingest.removals import RemovedPosts
 from bowerbird.library.ingest.runs import IngestRuns
 from bowerbird.model.accounts import Account
-from bowerbird.model.arrival.imports import Completeness, LeftOutLabels, OrderSource, Summed
-from bowerbird.model.arrival.ingest import SourceUser
+from bowerbird.model.arrival import Completeness, LeftOutLabels, OrderSource, SourceUser, Summed
 from bowerbird.model.instants import parse, with_offset
 from bowerbird.model.posts.bookmarks import ImportRecord, PostDetails
 from bowerbird.requests.ingest import Event
 from bowerbird.sources.found import FoundPost
 from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.database import Database, Reader, Transaction
-from bowerbird.storage.ingest.source_posts import SourcePostStore
+from bowerbird.storage.ingest import SourcePostStore
 
 # Events have posts of X only.
 _X: Final = "x"

@@ -27,16 +27,16 @@ from bowerbird.library.access.attempt_limits import used_up
 from bowerbird.library.imports.file_imports import FileImports, ImportOptions
 from bowerbird.library.imports.report import FileReport, ImportReport
 from bowerbird.library.imports.runs import ImportRuns
-from bowerbird.library.ingest.rates import Rates
+from bowerbird.library.ingest.runs import Rates
 from bowerbird.model.accounts import Account
-from bowerbird.model.arrival.ingest import FileImport, checked_files_of
+from bowerbird.model.arrival import FileImport, checked_files_of
 from bowerbird.model.jobs import UNFINISHED, JobState
 from bowerbird.requests import limits
 from bowerbird.storage import private_files
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.files.files import Files
 from bowerbird.storage.files.uploads import UploadFolders
-from bowerbird.storage.ingest.runs import FileImportStore
+from bowerbird.storage.ingest import FileImportStore
 from bowerbird.storage.libraries import INGEST_FILES, DailyUseStore
 
 _AT_ONCE: Final = 2

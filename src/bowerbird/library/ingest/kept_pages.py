@@ -5,6 +5,7 @@ import secrets
 from collections.abc import Collection, Sequence
 from typing import Final
 
+import msgspec
 import structlog
 import zstandard
 from msgspec import Struct
@@ -15,16 +16,14 @@ from bowerbird.library.imports.intake import Intake, ItemResult, PreparedIntake,
 from bowerbird.library.imports.runs import ImportRuns, NotRunning
 from bowerbird.library.ingest import page_reading
 from bowerbird.library.ingest.page_reading import CapturedPage, ReadPage
-from bowerbird.library.ingest.page_results import of_known_posts
 from bowerbird.library.ingest.removals import RemovedPosts
 from bowerbird.model.accounts import Account
-from bowerbird.model.arrival.ingest import KeptPage
+from bowerbird.model.arrival import KeptPage
 from bowerbird.requests import limits
 from bowerbird.sources.x.pages import Folder
 from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.ingest.runs import IngestRunStore, KeptPageStore
-from bowerbird.storage.ingest.source_posts import SourcePostStore
+from bowerbird.storage.ingest import IngestRunStore, KeptPageStore, SourcePostStore
 
 _LEVEL: Final = 6
 _MAX_PROBLEM: Final = 500
@@ -192,3 +191,18 @@ def _captured(kept: KeptPage) -> CapturedPage:
         request_url=kept.request_url,
         captured_at=kept.captured_at,
     )
+
+
+async def of_known_posts(bookmarks: UpsertStore, account: Account, read: ReadPage) -> ReadPage:
+    """Posts that are not shown any more are marked if the library has them.
+
+    The page of a post also has answers to it, which nobody saved.
+    """
+    searched = read.marks if read.lists_saved_posts else (*read.posts, *read.marks)
+    ids = [one.record.post_id for one in searched]
+    known = await bookmarks.stored(account, ids) if ids else {}
+    marks = tuple(one for one in read.marks if one.record.post_id in known)
+    if read.lists_saved_posts:
+        return msgspec.structs.replace(read, marks=marks)
+    posts = tuple(one for one in read.posts if one.record.post_id in known)
+    return msgspec.structs.replace(read, posts=posts, marks=marks, left_out=())

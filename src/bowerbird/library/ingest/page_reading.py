@@ -10,8 +10,7 @@ import structlog
 from msgspec import UNSET, Struct
 
 from bowerbird import errors
-from bowerbird.model.arrival.imports import OrderSource
-from bowerbird.model.arrival.ingest import GonePost, PageAddress
+from bowerbird.model.arrival import GonePost, OrderSource, PageAddress
 from bowerbird.model.instants import with_offset
 from bowerbird.model.labels import clean_name
 from bowerbird.requests import limits

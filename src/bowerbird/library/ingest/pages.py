@@ -8,31 +8,154 @@ from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 import structlog
+from msgspec import Struct
 
 from bowerbird import errors
 from bowerbird.clock import Clock, day_of
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
 from bowerbird.library.access.attempt_limits import used_up
-from bowerbird.library.imports.intake import Intake, IntakeOutcome, parts, unwritten
-from bowerbird.library.ingest import page_reading, page_results
-from bowerbird.library.ingest.kept_pages import NO_FOLDER_NAME, UNKNOWN_FORM, KeptPages
+from bowerbird.library.imports.intake import Intake, IntakeOutcome, ItemResult, parts, unwritten
+from bowerbird.library.ingest import page_reading
+from bowerbird.library.ingest.kept_pages import (
+    NO_FOLDER_NAME,
+    UNKNOWN_FORM,
+    KeptPages,
+    of_known_posts,
+)
 from bowerbird.library.ingest.page_reading import CapturedPage, ReadPage
-from bowerbird.library.ingest.page_results import TakenPage, of_known_posts
 from bowerbird.library.ingest.removals import Removals, RemovedPosts
 from bowerbird.library.ingest.runs import USE_NOTED_EVERY, IngestRuns, finished_run
 from bowerbird.model.accounts import Account
-from bowerbird.model.arrival.imports import Completeness, RunState
-from bowerbird.model.arrival.ingest import UP_TO_KNOWN, EndReason, IngestRun, StoredPage
+from bowerbird.model.arrival import (
+    UP_TO_KNOWN,
+    Completeness,
+    EndReason,
+    IngestRun,
+    KeptPage,
+    PageLink,
+    RunState,
+    StoredPage,
+)
 from bowerbird.requests import limits
 from bowerbird.sources.found import FoundPost
 from bowerbird.storage.accounts.credentials import DeviceStore
 from bowerbird.storage.bookmarks.trash import DeletionStore
 from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.ingest.runs import IngestRunStore
-from bowerbird.storage.ingest.source_posts import SourcePostStore
+from bowerbird.storage.ingest import IngestRunStore, SourcePostStore
 from bowerbird.storage.libraries import INGEST_PAGES, DailyUseStore
+
+
+class Skipped(Struct, frozen=True):
+    post_id: str
+    """The post. Empty if the entry does not say which it is."""
+    state: str
+    """unavailable, advertisement, invalid, or another reason."""
+    reason: str
+    """The reason as a sentence."""
+
+
+class PageResult(Struct, frozen=True, kw_only=True):
+    received: int
+    """Entries of the page."""
+    inserted: int
+    """Posts that are new in the library."""
+    updated: int
+    """Posts whose text, author, media or labels changed."""
+    unchanged: int
+    """Posts that the library already has."""
+    ignored_deleted: int
+    """Posts that the owner deleted from the library. They stay deleted."""
+    skipped: list[Skipped]
+    """Entries that are not imported."""
+    cursor_out: str | None
+    """Where the list continues, or null."""
+    stop: bool
+    """Whether the run can end here."""
+    stop_reason: str | None
+    """end: the list ends. caught_up: everything below is known. Or null."""
+    unreadable: int
+    """Parts of the page that could not be read. Do not send it again."""
+    errors: list[str]
+    """Sentences about the page."""
+    is_kept: bool
+    """Whether the page is kept for a year and read again after an upgrade."""
+    is_unknown_form: bool
+    """Whether the source has changed its answers: most posts of the page have a form that the
+    server does not know. Nothing is recorded as gone, removed or complete."""
+
+
+class TakenPage(NamedTuple):
+    """A page that is read, and not stored yet."""
+
+    run: IngestRun
+    seq: int
+    fingerprint: bytes
+    read: ReadPage
+    kept: KeptPage | None
+    captured_at: int
+    # Whether the library has only the link of one of the posts.
+    has_stubs: bool
+    # Whether its posts have no indexes, and are where earlier runs saw them in the list.
+    is_known_part: bool
+
+
+def result_of(
+    read: ReadPage, outcome: IntakeOutcome, reason: EndReason | None, *, is_kept: bool
+) -> PageResult:
+    posts = {post.record.post_id for post in read.posts}
+    # Posts that the source does not show are listed as skipped.
+    results = [result for post_id, result in outcome.results if post_id in posts]
+    return PageResult(
+        received=len(read.posts) + len(read.left_out),
+        inserted=results.count(ItemResult.NEW),
+        updated=results.count(ItemResult.CHANGED),
+        unchanged=results.count(ItemResult.UNCHANGED),
+        ignored_deleted=results.count(ItemResult.IGNORED_DELETED),
+        skipped=[Skipped(one.post_id, one.reason, one.sentence) for one in read.left_out],
+        cursor_out=read.cursor_out or None,
+        stop=reason is not None,
+        stop_reason=reason,
+        unreadable=read.unreadable,
+        errors=list(read.errors),
+        is_kept=is_kept,
+        is_unknown_form=read.is_unknown_form,
+    )
+
+
+def stop_reason(taken: TakenPage, results: Sequence[ItemResult]) -> EndReason | None:
+    """A single known post is no reason: saving a post again moves it up.
+
+    A post of which the library has only the link is not known.
+    """
+    run, read = taken.run, taken.read
+    if not read.is_listed:
+        return None
+    if read.proves_end:
+        return EndReason.END
+    is_known = ItemResult.NEW not in results and not read.unreadable and not taken.has_stubs
+    if run.kind not in UP_TO_KNOWN or not is_known:
+        return None
+    stop_below, indexes = run.stop_below, read.indexes
+    is_below = (
+        bool(indexes) and stop_below is not None and all(index <= stop_below for index in indexes)
+    )
+    return EndReason.CAUGHT_UP if is_below or taken.is_known_part else None
+
+
+def link_of(read: ReadPage, *, is_caught_up: bool) -> PageLink:
+    return PageLink(
+        cursor_in=read.cursor_in,
+        cursor_out=read.cursor_out,
+        proves_end=read.proves_end,
+        # An entry that no reader understands is a post all the same.
+        is_readable=not read.hides_posts,
+        lowest=min(read.indexes, default=None),
+        highest=max(read.indexes, default=None),
+        is_caught_up=is_caught_up,
+    )
+
 
 T = TypeVar("T")
 
@@ -161,15 +284,15 @@ class IngestPages:
         self, transaction: Transaction, account: Account, taken: TakenPage, outcome: IntakeOutcome
     ) -> PageAnswer:
         run, read, kept = taken.run, taken.read, taken.kept
-        reason = page_results.stop_reason(taken, [result for _, result in outcome.results])
-        result = page_results.result_of(read, outcome, reason, is_kept=kept is not None)
+        reason = stop_reason(taken, [result for _, result in outcome.results])
+        result = result_of(read, outcome, reason, is_kept=kept is not None)
         page = StoredPage(
             run_id=run.run_id,
             seq=taken.seq,
             fingerprint=taken.fingerprint,
             answer=_encode(result),
             is_listed=read.is_listed,
-            link=page_results.link_of(read, is_caught_up=reason is EndReason.CAUGHT_UP),
+            link=link_of(read, is_caught_up=reason is EndReason.CAUGHT_UP),
         )
         account_id, now = account.account_id, self._clock()
         if not await self._store.add_page(transaction, account_id, page, now):

@@ -15,15 +15,14 @@ from bowerbird.library.access import turns
 from bowerbird.library.bookmarks.trash import Deleted, Trash
 from bowerbird.library.imports.intake import Intake, ItemResult
 from bowerbird.model.accounts import Account, RemovedPostsChoice
-from bowerbird.model.arrival.ingest import IngestRun, OtherList, PageLink, SourceUser
+from bowerbird.model.arrival import IngestRun, OtherList, PageLink, SourceUser
 from bowerbird.model.instants import with_offset
 from bowerbird.requests import limits
 from bowerbird.sources.found import mark
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.ingest.runs import IngestRunStore
-from bowerbird.storage.ingest.source_posts import SourcePostStore
+from bowerbird.storage.ingest import IngestRunStore, SourcePostStore
 
 # As many as the library compares at once.
 _AT_ONCE: Final = 200

@@ -15,7 +15,7 @@ from bowerbird.clock import month_of, system_clock
 from bowerbird.library.bookmarks.searching.counted_words import stored_occurrences
 from bowerbird.library.bookmarks.writing.bookmark_row import row_of, words_of
 from bowerbird.model.accounts import Account
-from bowerbird.model.arrival.imports import Incoming, Placement
+from bowerbird.model.arrival import Incoming, Placement
 from bowerbird.model.instants import UNKNOWN
 from bowerbird.model.labels import name_key
 from bowerbird.model.posts import bookmarks, traits

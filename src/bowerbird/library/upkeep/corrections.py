@@ -22,7 +22,7 @@ from bowerbird.library.upkeep.comparisons import Comparison, WordCountChecks
 from bowerbird.library.vectors.sweeps import StaleVectors, text_hash, text_of_rendering
 from bowerbird.model import events, json_depth, languages
 from bowerbird.model.accounts import Account
-from bowerbird.model.arrival.imports import Counts
+from bowerbird.model.arrival import Counts
 from bowerbird.model.posts import traits
 from bowerbird.model.posts.bookmarks import Post
 from bowerbird.search.words.tokens import INDEX_FORM

@@ -30,9 +30,8 @@ from bowerbird.storage.activity import ActivityStore
 from bowerbird.storage.changes.bulk import BulkStore
 from bowerbird.storage.changes.events import EventStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.imports.changes import ChangeStore
-from bowerbird.storage.imports.runs import RunStore
-from bowerbird.storage.ingest.runs import (
+from bowerbird.storage.imports import ChangeStore, RunStore
+from bowerbird.storage.ingest import (
     KEPT_PAGE_DAYS,
     RETENTION_DAYS,
     FileImportStore,

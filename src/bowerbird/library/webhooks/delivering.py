@@ -15,7 +15,7 @@ import structlog
 from msgspec import UNSET
 
 from bowerbird.clock import MICROSECONDS, Clock, month_of
-from bowerbird.connections.sealing import Sealer
+from bowerbird.connections.records import Sealer
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.bookmarks.events import Event, Events

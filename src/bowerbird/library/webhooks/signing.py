@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird.clock import MICROSECONDS
-from bowerbird.connections.sealing import CannotOpen, NoKey, Sealer
+from bowerbird.connections.records import CannotOpen, NoKey, Sealer
 from bowerbird.errors import Code, Refusal
 from bowerbird.model.webhooks import FORMER_SECRET, Webhook
 

@@ -11,7 +11,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from bowerbird import errors
 from bowerbird.clock import Clock
-from bowerbird.connections.sealing import Sealer
+from bowerbird.connections.records import Sealer
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
 from bowerbird.library.access.activity import Activity

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from bowerbird.model import languages
-from bowerbird.model.arrival.imports import OrderSource
+from bowerbird.model.arrival import OrderSource
 from bowerbird.model.labels import clean_name
 from bowerbird.model.posts.bookmarks import PostMeta
 from bowerbird.sources.found import Found, LeftOut, Reason

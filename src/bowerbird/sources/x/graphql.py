@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from bowerbird.model.arrival.imports import Completeness
+from bowerbird.model.arrival import Completeness
 from bowerbird.model.labels import clean_name
 from bowerbird.sources.found import Found, FoundPost, LeftOut, Reason
 from bowerbird.sources.parsing.json_values import at

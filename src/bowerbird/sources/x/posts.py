@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from msgspec import UNSET, UnsetType
 
 from bowerbird.model import instants, languages
-from bowerbird.model.arrival.imports import Completeness, OrderSource
+from bowerbird.model.arrival import Completeness, OrderSource
 from bowerbird.model.posts.bookmarks import ImportRecord, Metrics, PostDetails, PostMeta
 from bowerbird.sources.found import FoundPost, LeftOut, Reason
 from bowerbird.sources.parsing.json_values import at

@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec import UNSET
 
-from bowerbird.model.arrival.imports import OrderSource
+from bowerbird.model.arrival import OrderSource
 from bowerbird.model.posts.bookmarks import PostMeta
 from bowerbird.sources.found import Found, LeftOut, Reason
 from bowerbird.sources.parsing.json_records import Readable

@@ -15,7 +15,7 @@ from msgspec import Struct
 from bowerbird import __version__
 from bowerbird.clock import Clock
 from bowerbird.model import instants, jobs
-from bowerbird.model.arrival.ingest import CHECKED_FILES
+from bowerbird.model.arrival import CHECKED_FILES
 from bowerbird.storage import private_files, queries
 from bowerbird.storage.backup import archives
 from bowerbird.storage.backup.archives import Advance, BadArchive, Manifest

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from bowerbird.model.arrival.imports import Deletion
+from bowerbird.model.arrival import Deletion
 from bowerbird.storage.database import Reader, Store, Transaction
 
 _QUICKLY: Final = 1_000

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 import msgspec
 
 from bowerbird.model.accounts import Account
-from bowerbird.model.arrival.imports import ExistingBookmark
+from bowerbird.model.arrival import ExistingBookmark
 from bowerbird.model.labels import name_key
 from bowerbird.storage.database import Database, Reader, Row, Store, Transaction, place_of
 from bowerbird.storage.libraries import LockedLibrary

@@ -9,7 +9,7 @@ from msgspec import Meta, Struct
 from bowerbird.assembly import Services
 from bowerbird.library.imports.undoing import UndoOutcome
 from bowerbird.model.accounts import Account
-from bowerbird.model.arrival.imports import RunState
+from bowerbird.model.arrival import RunState
 from bowerbird.requests.fields import about
 from bowerbird.requests.ingest import ImportsQuery
 from bowerbird.requests.limits import PAGE_DEFAULT

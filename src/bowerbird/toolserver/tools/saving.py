@@ -12,7 +12,7 @@ from bowerbird.assembly import Services
 from bowerbird.library.imports.saving import RESULTS, PreparedSave, SavedItem
 from bowerbird.library.imports.saving import Saved as SavedPosts
 from bowerbird.model.accounts import Account
-from bowerbird.model.arrival.imports import Completeness, OrderSource
+from bowerbird.model.arrival import Completeness, OrderSource
 from bowerbird.model.posts.bookmarks import ImportRecord
 from bowerbird.requests import limits, sentences
 from bowerbird.requests.fields import InvalidField, about, unique

@@ -12,8 +12,8 @@ from bowerbird.library.accounts.uses import VersionUse
 from bowerbird.library.connections.connections import Connections
 from bowerbird.library.ingest.runs import IngestRuns
 from bowerbird.model.accounts import Device
-from bowerbird.model.arrival.connections import Network
-from bowerbird.model.arrival.ingest import IngestRun
+from bowerbird.model.arrival import IngestRun
+from bowerbird.model.connections import Network
 from bowerbird.web.site import ShowPublished
 from bowerbird.web.sources import rows
 from bowerbird.web.visits.formats import Times

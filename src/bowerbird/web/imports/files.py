@@ -6,7 +6,7 @@ from typing import Any, Final
 from bowerbird.assembly import Services
 from bowerbird.errors import Refusal
 from bowerbird.library.ingest.files import NotKept, ReceivedFile, import_id_of, report_of
-from bowerbird.model.arrival.ingest import FileImport
+from bowerbird.model.arrival import FileImport
 from bowerbird.model.jobs import UNFINISHED, JobState
 from bowerbird.web.imports import rows
 from bowerbird.web.imports.pages import PATH, ImportPage

@@ -5,7 +5,7 @@ from typing import Any, Final
 from bowerbird.assembly import Services
 from bowerbird.errors import Refusal
 from bowerbird.library.imports.saving import SaveResult, summary
-from bowerbird.model.arrival.imports import RunState
+from bowerbird.model.arrival import RunState
 from bowerbird.model.posts.networks import named
 from bowerbird.requests import limits, saving
 from bowerbird.web.imports import rows

@@ -13,9 +13,8 @@ from bowerbird.library.imports.report import (
 )
 from bowerbird.library.imports.runs import Run
 from bowerbird.model import instants
-from bowerbird.model.arrival.connections import NAMES
-from bowerbird.model.arrival.imports import RunState, UndoCounts
-from bowerbird.model.arrival.ingest import VISIT, FileImport
+from bowerbird.model.arrival import VISIT, FileImport, RunState, UndoCounts
+from bowerbird.model.connections import NAMES
 from bowerbird.model.jobs import UNFINISHED
 from bowerbird.sources.found import Reason
 from bowerbird.web.library.addresses import LIBRARY, Address

@@ -10,7 +10,7 @@ from bowerbird.library.access.attempt_limits import AttemptLimits
 from bowerbird.library.accounts.tokens import NoLiveDevice
 from bowerbird.library.connections.connecting import BegunX, Connecting, Revoking
 from bowerbird.library.connections.connections import Connections, NoConnection
-from bowerbird.model.arrival.connections import X_POSTS_PER_DAY, Connection
+from bowerbird.model.connections import X_POSTS_PER_DAY, Connection
 from bowerbird.requests import limits
 from bowerbird.web.sources import rows
 from bowerbird.web.visits.pages import VisitPages

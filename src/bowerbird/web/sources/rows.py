@@ -7,15 +7,14 @@ from bowerbird.clock import day_of
 from bowerbird.library.connections import connections, x_lists
 from bowerbird.library.connections.connections import DeviceRun
 from bowerbird.model.accounts import Account
-from bowerbird.model.arrival.connections import (
+from bowerbird.model.arrival import VISIT, IngestRun, RunState
+from bowerbird.model.connections import (
     NEEDS_PERSON,
     Connection,
     ConnectionState,
     Network,
     Problem,
 )
-from bowerbird.model.arrival.imports import RunState
-from bowerbird.model.arrival.ingest import VISIT, IngestRun
 from bowerbird.web.visits.formats import Moment, Times
 
 

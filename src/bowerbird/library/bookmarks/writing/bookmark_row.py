@@ -11,7 +11,7 @@ from hashlib import blake2b
 from typing import Any, Final, NamedTuple
 
 from bowerbird.model import languages
-from bowerbird.model.arrival.imports import Incoming, Placement
+from bowerbird.model.arrival import Incoming, Placement
 from bowerbird.model.instants import UNKNOWN
 from bowerbird.model.posts import networks, traits
 from bowerbird.model.posts.bookmarks import RENDER_VERSION, ImportRecord, Post, own_words, rendering

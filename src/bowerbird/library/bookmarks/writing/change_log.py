@@ -10,10 +10,10 @@ from typing import Final
 
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.library.bookmarks.writing.upsert_batch import Batch
-from bowerbird.model.arrival.imports import Deletion, RunRow
+from bowerbird.model.arrival import Deletion, RunRow
 from bowerbird.model.labels import Label
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.imports.changes import ChangeStore, Log
+from bowerbird.storage.imports import ChangeStore, Log
 from bowerbird.storage.libraries import LockedLibrary
 
 UNDO_DAYS: Final = 30

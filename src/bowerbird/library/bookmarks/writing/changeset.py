@@ -18,7 +18,7 @@ from bowerbird.library.bookmarks.post_documents import PostDocuments
 from bowerbird.library.bookmarks.searching.counted_words import CountedWords
 from bowerbird.library.bookmarks.writing.annotations import replaced_values
 from bowerbird.model import events
-from bowerbird.model.arrival.imports import Counts, counts_of
+from bowerbird.model.arrival import Counts, counts_of
 from bowerbird.model.bulk import (
     Changed,
     ChangedLabel,

@@ -16,7 +16,7 @@ from bowerbird.clock import system_clock
 from bowerbird.library.access import turns
 from bowerbird.library.access.turns import DoFirst, lock_library
 from bowerbird.model import events
-from bowerbird.model.arrival.imports import Counts, ExistingBookmark, Incoming, LeftOutLabels
+from bowerbird.model.arrival import Counts, ExistingBookmark, Incoming, LeftOutLabels
 from bowerbird.model.events import EventType, Happening, event_label
 from bowerbird.model.labels import Label, name_key
 from bowerbird.model.posts.bookmarks import tags_json

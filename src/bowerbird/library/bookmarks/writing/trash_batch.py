@@ -18,7 +18,7 @@ from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.library.bookmarks.writing.upsert_batch import index_of
 from bowerbird.model import events, json_depth
 from bowerbird.model.accounts import Account
-from bowerbird.model.arrival.imports import Deletion, OrderSource
+from bowerbird.model.arrival import Deletion, OrderSource
 from bowerbird.model.bulk import KeptTrash
 from bowerbird.model.posts.bookmarks import Post
 from bowerbird.sources import own_json

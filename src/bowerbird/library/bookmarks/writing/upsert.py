@@ -18,7 +18,7 @@ from bowerbird.library.bookmarks.writing.label_renames import LabelRenames, Labe
 from bowerbird.library.bookmarks.writing.upsert_batch import Batch, differs
 from bowerbird.library.vectors.sweeps import StaleVectors, embedding_text, text_hash
 from bowerbird.model.accounts import Account
-from bowerbird.model.arrival.imports import (
+from bowerbird.model.arrival import (
     Completeness,
     Deletion,
     ExistingBookmark,

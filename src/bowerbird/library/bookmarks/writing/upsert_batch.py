@@ -15,7 +15,7 @@ from bowerbird.library.bookmarks.writing.bookmark_row import (
     words_of,
 )
 from bowerbird.model import events
-from bowerbird.model.arrival.imports import (
+from bowerbird.model.arrival import (
     Change,
     Completeness,
     Counts,

@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from bowerbird.model.arrival.ingest import SourceUser
+from bowerbird.model.arrival import SourceUser
 
 KIND: Final = "sources"
 HOURLY_S: Final = 3_600

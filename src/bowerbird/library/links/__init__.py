@@ -1,1 +1,0 @@
-"""Posts that are only links: a job reads their text where their network publishes it."""

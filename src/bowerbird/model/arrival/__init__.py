@@ -1,1 +1,0 @@
-"""How posts arrive: imports, pages of devices, and connected accounts."""

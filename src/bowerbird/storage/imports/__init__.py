@@ -1,1 +1,0 @@
-"""Runs of imports, and what they changed."""
