@@ -33,7 +33,7 @@ from bowerbird.settings import Settings
 from bowerbird.sources.own_json import read
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database
-from bowerbird.storage.files.files import Files
+from bowerbird.storage.files import Files
 from bowerbird.storage.opening import open_database
 from bowerbird.web.media.pages import COOKIE, OFF
 from tests.support import pictures

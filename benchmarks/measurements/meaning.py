@@ -32,7 +32,7 @@ from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
-from bowerbird.model.vectors import NewVector, UnembeddedPost
+from bowerbird.model.words import NewVector, UnembeddedPost
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.search.meaning.arrays import np
 from bowerbird.search.meaning.embedding import Embedder

@@ -45,7 +45,7 @@ from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.accounts.credentials import KeyStore
 from bowerbird.storage.accounts.sunset_notices import VersionUseStore
 from bowerbird.storage.database import Database
-from bowerbird.storage.files.files import Files
+from bowerbird.storage.files import Files
 from bowerbird.toolserver.assembly import tool_server
 from bowerbird.toolserver.protocol.http_endpoint import ToolServer
 from bowerbird.web import unsubscribing
@@ -54,13 +54,12 @@ from bowerbird.web.connect import redeeming
 from bowerbird.web.sharing import surface as sharing
 from bowerbird.web.site import site
 from bowerbird.wire import deprecation, pipeline
-from bowerbird.wire.auth import Authenticator
-from bowerbird.wire.client_addresses import ClientAddresses
+from bowerbird.wire.auth import Authenticator, ClientAddresses
 from bowerbird.wire.deprecation import DEPRECATIONS, Deprecation
 from bowerbird.wire.metrics import RequestMetrics
-from bowerbird.wire.responses import server_card
+from bowerbird.wire.responses import documents
 from bowerbird.wire.responses.answer_cache import AnswerCache
-from bowerbird.wire.responses.unrouted import SANDBOX
+from bowerbird.wire.responses.envelope import SANDBOX
 from bowerbird.wire.router import api
 from bowerbird.wire.routes import ApiRoute
 from bowerbird.wire.writes import Writes
@@ -174,7 +173,7 @@ def build(
     single: dict[str, ASGIApp] = {
         **dict.fromkeys(HEALTH_PATHS, health.router(database, HEALTH_PATHS)),
         **dict.fromkeys(tools.paths, tools),
-        server_card.card_path(settings): pages,
+        documents.card_path(settings): pages,
         redeeming.PATH: redeeming.surface(settings, services.connect_codes, addresses, metrics),
     }
     operations = rest.routes

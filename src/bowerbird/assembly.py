@@ -56,8 +56,7 @@ from bowerbird.search.meaning.models import Models
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.files.files import Files
-from bowerbird.storage.files.uploads import UploadFolders
+from bowerbird.storage.files import Files, UploadFolders
 from bowerbird.wire.idempotency import Idempotency
 from bowerbird.wire.responses.streaming import ExportAddresses
 

@@ -29,8 +29,7 @@ from bowerbird.model_build.in_background import build_if_missing
 from bowerbird.search.meaning.models import model_folder
 from bowerbird.settings import BadSetting, Settings
 from bowerbird.storage.database import Database
-from bowerbird.storage.files.files import Files
-from bowerbird.storage.files.uploads import UploadFolders
+from bowerbird.storage.files import Files, UploadFolders
 from bowerbird.storage.opening import open_database
 from bowerbird.telemetry import starting
 from bowerbird.toolserver.protocol.http_endpoint import ToolServer

@@ -14,8 +14,8 @@ from bowerbird.library.upkeep import health
 from bowerbird.library.upkeep.health import Mark
 from bowerbird.search.meaning.models import model_folder
 from bowerbird.settings import Settings
-from bowerbird.storage.backup import last_backup
-from bowerbird.storage.backup.last_backup import LastBackup
+from bowerbird.storage.backup import archives
+from bowerbird.storage.backup.archives import LastBackup
 from tests.cli.libraries import Library, sqlite_library
 from tests.support.models import MODEL_DIR
 from tests.support.postgres import ThrowawayPostgres
@@ -242,7 +242,7 @@ def test_a_missing_or_old_backup_is_a_warning(library: Library, tmp_path: Path) 
     assert "✓ backup: the last one was made within the last 24 hours" in library.run("doctor").text
 
     made_at = system_clock() - 8 * 86_400 * MICROSECONDS
-    last_backup.remember(library.folder, LastBackup(made_at, 5_000_000))
+    archives.remember_last(library.folder, LastBackup(made_at, 5_000_000))
     ran = library.run("doctor")
     assert "! backup: the last one was made 8 days ago, 5.0 MB" in ran.text
     assert "fix: run bowerbird backup FILE every day" in ran.text

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bowerbird.settings import Settings
-from bowerbird.storage.files.files import Files
+from bowerbird.storage.files import Files
 from bowerbird.storage.sqlite import schema as sqlite_schema
 from bowerbird.storage.sqlite.database import FILE_NAME, SqliteDatabase
 from tests.cli.libraries import EMAIL, Library, sqlite_library

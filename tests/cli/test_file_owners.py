@@ -14,8 +14,8 @@ import pytest
 
 from bowerbird.settings import Settings
 from bowerbird.storage import private_files
-from bowerbird.storage.backup import last_backup
-from bowerbird.storage.files.files import Files
+from bowerbird.storage.backup import archives
+from bowerbird.storage.files import Files
 from tests.cli.libraries import EMAIL, Library, Ran, sqlite_library
 from tests.support import make
 
@@ -80,7 +80,7 @@ def test_all_that_commands_create_belongs_to_the_folders_owner(
         "bowerbird.db",
         "folder.lock",
         "write.lock",
-        last_backup.FILE_NAME,
+        archives.LAST_NAME,
     }
     assert of_root(library.folder) == []
 
@@ -143,7 +143,7 @@ def test_the_owner_can_use_what_root_created(reachable: Library) -> None:
     assert "✓ schema: is up to date" in doctor_of_owner(reachable).text
 
 
-@pytest.mark.parametrize("name", ["bowerbird.db", "write.lock", last_backup.FILE_NAME])
+@pytest.mark.parametrize("name", ["bowerbird.db", "write.lock", archives.LAST_NAME])
 def test_doctor_names_the_owner_of_a_file_without_permission(reachable: Library, name: str) -> None:
     file = reachable.folder / name
     file.touch()

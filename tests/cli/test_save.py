@@ -3,7 +3,7 @@
 import pytest
 
 from bowerbird.model.labels import NAME_RULE
-from bowerbird.model.posts.links import SENTENCES, Reason
+from bowerbird.model.posts.networks import SENTENCES, Reason
 from tests.cli.libraries import EMAIL, Library
 
 X = "https://x.com/nestcam/status/1945000111222333444"

@@ -22,7 +22,7 @@ LEASE_S = 1.5
 DYING = """
 import os, signal, sys
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
-from bowerbird.storage.files.files import Files
+from bowerbird.storage.files import Files
 
 from bowerbird.jobs.worker import Worker
 

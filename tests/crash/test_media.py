@@ -15,7 +15,7 @@ from bowerbird.library.media.keeping import Keeping
 from bowerbird.library.media.kept import KeptImages
 from bowerbird.library.media.preferences import MediaPreferences
 from bowerbird.settings import Settings
-from bowerbird.storage.files.files import Files
+from bowerbird.storage.files import Files
 from tests.crash import killing
 from tests.support import make, pictures, serving, waiting
 from tests.support.image_hosts import ImageHosts, X, image_hosts

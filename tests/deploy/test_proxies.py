@@ -12,7 +12,7 @@ from bowerbird.clock import system_clock
 from bowerbird.jobs.assembly import build_searching, build_worker, show_embedding
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
-from bowerbird.storage.files.files import Files
+from bowerbird.storage.files import Files
 from bowerbird.storage.postgres.database import Limits
 from bowerbird.web.imports import pages
 from bowerbird.web.visits import router

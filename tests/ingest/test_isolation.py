@@ -6,7 +6,7 @@ import pytest
 
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.settings import Settings
-from bowerbird.storage.files.files import Files
+from bowerbird.storage.files import Files
 from tests.ingest.test_kept_pages import counts
 from tests.support import ingesting
 from tests.support.ingesting import data, listed, post_id

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bowerbird.jobs.digests import DigestJobs
+from bowerbird.jobs.account_jobs import DigestJobs
 from bowerbird.jobs.worker import Worker
 from bowerbird.model.jobs import Job, JobState
 from bowerbird.settings import Settings
@@ -127,8 +127,8 @@ async def test_the_service_creates_digests(sqlite: Database) -> None:
 async def test_a_sweep_stops_when_the_queue_is_full(
     cast: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bowerbird.jobs.digests.MAX_UNFINISHED", 2)
-    monkeypatch.setattr("bowerbird.jobs.digests._ACCOUNTS", 1)
+    monkeypatch.setattr("bowerbird.jobs.account_jobs.MAX_UNFINISHED", 2)
+    monkeypatch.setattr("bowerbird.jobs.account_jobs._ACCOUNTS", 1)
     await save(cast.alice, cast.bob, cast.free)
     cast.clock.now = instant(MONDAY)
 

@@ -13,7 +13,7 @@ from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.model.jobs import RETENTION_S
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Transaction
-from bowerbird.storage.files.files import Files
+from bowerbird.storage.files import Files
 from bowerbird.storage.upkeep.jobs import JobStore
 from tests.support import working
 from tests.support.exporting import begin, export

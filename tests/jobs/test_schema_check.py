@@ -8,7 +8,7 @@ from bowerbird.clock import system_clock
 from bowerbird.errors import Refusal
 from bowerbird.jobs.assembly import build_searching, build_worker
 from bowerbird.settings import Settings
-from bowerbird.storage.files.files import Files
+from bowerbird.storage.files import Files
 from tests.support import databases
 from tests.support.postgres import ThrowawayPostgres
 

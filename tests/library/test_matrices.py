@@ -5,7 +5,7 @@ import pytest
 from bowerbird.library.access.turns import lock_library
 from bowerbird.library.vectors import builds
 from bowerbird.library.vectors.semantic_search import SemanticSearch
-from bowerbird.model.vectors import NewVector, VectorStoreState
+from bowerbird.model.words import NewVector, VectorStoreState
 from bowerbird.search.meaning.arrays import Numbers, np
 from bowerbird.search.meaning.vectors import pack
 from bowerbird.storage.database import Transaction

@@ -26,7 +26,7 @@ from bowerbird.requests.bookmarks import UpdateRequest
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.files.files import Files
+from bowerbird.storage.files import Files
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.words.word_counts import WordCounts, occurrences
 from tests.support import waiting

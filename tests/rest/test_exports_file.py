@@ -15,7 +15,7 @@ from bowerbird.library.accounts.accounts import AccountDeletion
 from bowerbird.library.exports.links import SECRET, Links
 from bowerbird.requests import limits
 from bowerbird.settings import Settings
-from bowerbird.storage.files.files import Files
+from bowerbird.storage.files import Files
 from bowerbird.storage.libraries import EXPORTS, DailyUseStore, DayUse
 from bowerbird.storage.sign_in.one_time_links import SecretStore
 from tests.support import make, working, writing

@@ -23,7 +23,7 @@ from bowerbird.model.jobs import EXPORTS, ExportQuery
 from bowerbird.requests import limits
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
-from bowerbird.storage.files.files import Files
+from bowerbird.storage.files import Files
 from bowerbird.storage.upkeep.jobs import JobStore
 from tests.support import databases, make, service, writing
 from tests.support.exporting import begin, export, exported, fetch, finished, poll

@@ -14,7 +14,7 @@ from bowerbird.library.links import LinkReading
 from bowerbird.library.upkeep.checks import Checks
 from bowerbird.model.instants import UNKNOWN, with_offset
 from bowerbird.model.posts.bookmarks import content_hash
-from bowerbird.model.posts.links import SENTENCES, Reason
+from bowerbird.model.posts.networks import SENTENCES, Reason
 from bowerbird.settings import Settings
 from bowerbird.sources import own_json
 from bowerbird.storage.database import Database, Transaction

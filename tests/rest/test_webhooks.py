@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bowerbird.library.webhooks import webhooks
-from bowerbird.model.webhooks import KIND
+from bowerbird.model.events import KIND
 from bowerbird.storage.upkeep.jobs import JobStore
 from tests.support import hooks, service, waiting, working, writing
 from tests.support.hooks import Post, Receiver

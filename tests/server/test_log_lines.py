@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bowerbird.logs.terminal_lines import TerminalLines
+from bowerbird.logs import TerminalLines
 from tests.support import serving
 from tests.support.serving import BOWERBIRD
 from tests.support.waiting import PATIENCE_S, wait_until

@@ -10,7 +10,7 @@ import pytest
 
 from bowerbird.errors import Refusal
 from bowerbird.settings import Settings
-from bowerbird.storage.files.files import Files
+from bowerbird.storage.files import Files
 
 pytestmark = pytest.mark.anyio
 

@@ -11,7 +11,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.posts.filters import BookmarkFilter, Sort
 from bowerbird.requests.bookmarks import KINDS
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
-from bowerbird.storage.bookmarks.facets import AuthorStore
+from bowerbird.storage.bookmarks.statistics import AuthorStore
 from bowerbird.storage.database import Database, Row, Transaction, Values, WordRead
 from tests.support import databases, make, service
 from tests.support.postgres import ThrowawayPostgres

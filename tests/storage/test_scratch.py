@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bowerbird.storage.files.uploads import Scratch, UploadFolders
+from bowerbird.storage.files import Scratch, UploadFolders
 
 
 def names(folder: Path) -> list[str]:
@@ -58,7 +58,7 @@ def test_a_relative_data_folder_gives_absolute_paths(
 _RECEIVE = """
 import sys, time
 from pathlib import Path
-from bowerbird.storage.files.uploads import UploadFolders
+from bowerbird.storage.files import UploadFolders
 
 folder = UploadFolders(Path(sys.argv[1])).create(7)
 (folder.path / "sent").write_text("[]")

@@ -15,7 +15,7 @@ from msgspec import structs
 
 from bowerbird.library.bulk import changes
 from bowerbird.library.webhooks import webhooks
-from bowerbird.model.webhooks import DeliveryState
+from bowerbird.model.events import DeliveryState
 from bowerbird.storage.changes.webhooks import WebhookStore
 from bowerbird.storage.database import Transaction
 from tests.support import databases, digesting, exporting, imports, make, waiting

@@ -9,7 +9,7 @@ from bowerbird.library.media.keeping import Keeping
 from bowerbird.library.media.kept import KeptImages
 from bowerbird.library.media.preferences import MediaPreferences, MediaState
 from bowerbird.settings import Settings
-from bowerbird.storage.files.files import Files
+from bowerbird.storage.files import Files
 from tests.support import pictures
 from tests.support.image_hosts import ImageHosts, X
 from tests.support.service import Member

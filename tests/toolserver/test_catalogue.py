@@ -14,7 +14,7 @@ from bowerbird.requests.filters import BookmarkQuery, readers
 from bowerbird.toolserver.protocol.prompts import INSTRUCTIONS, PROMPTS
 from bowerbird.toolserver.tools.arguments import vocabulary
 from bowerbird.toolserver.tools.catalogue import TOOLS, table
-from bowerbird.wire.responses.server_card import PROTOCOL_VERSIONS
+from bowerbird.wire.responses.documents import PROTOCOL_VERSIONS
 from tests.support.in_turn import in_turn
 from tests.support.offenders import Offenders
 from tests.support.service import Service

@@ -10,7 +10,7 @@ from mcp_types.version import SUPPORTED_PROTOCOL_VERSIONS
 from bowerbird import __version__
 from bowerbird.errors import CATALOGUE, Code
 from bowerbird.settings import BadSetting, Settings
-from bowerbird.wire.responses import server_card
+from bowerbird.wire.responses import documents
 from tests.support.service import SetClock
 from tests.web.conftest import PROXIED, OpenSite
 
@@ -124,7 +124,7 @@ async def test_the_mcp_server_has_a_server_card(site: httpx.AsyncClient, path: s
         "name": "org.example.posts/bowerbird",
         "version": __version__,
         "title": "Bowerbird",
-        "description": server_card.DESCRIPTION,
+        "description": documents.DESCRIPTION,
         "websiteUrl": "https://posts.example.org",
         "icons": [
             {
@@ -156,7 +156,7 @@ async def test_the_mcp_server_has_a_server_card(site: httpx.AsyncClient, path: s
     ],
 )
 def test_the_name_in_the_server_card_is_the_reversed_host_name(site_url: str, name: str) -> None:
-    assert server_card.server_name(Settings(site_url=site_url)) == name
+    assert documents.server_name(Settings(site_url=site_url)) == name
 
 
 async def test_the_catalogue_lists_the_server_card(site: httpx.AsyncClient) -> None:

@@ -8,7 +8,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bowerbird.wire.client_addresses import ClientAddresses, network_of
+from bowerbird.wire.auth import ClientAddresses, network_of
 from bowerbird.wire.responses import answer_cache
 
 

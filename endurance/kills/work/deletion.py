@@ -9,7 +9,7 @@ from bowerbird.clock import system_clock
 from bowerbird.library.accounts.accounts import AccountDeletion, Accounts
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.files.files import Files
+from bowerbird.storage.files import Files
 from endurance.kills.trials import EMAIL, Kind, Library, Trial
 from tests.crash.killing import Moment, Report
 from tests.support import make

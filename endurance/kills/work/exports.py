@@ -16,7 +16,7 @@ from bowerbird.library.exports.exports import Exports
 from bowerbird.model.jobs import MAX_TRIES, ExportFile, JobResponse, JobState
 from bowerbird.requests.exports import ExportRequest
 from bowerbird.settings import Settings
-from bowerbird.storage.files.files import Files
+from bowerbird.storage.files import Files
 from endurance.kills.trials import EMAIL, Kind, Library, Trial
 from tests.crash import killing
 from tests.crash.killing import Moment, Report

@@ -21,7 +21,7 @@ from bowerbird.library.exports.file_place import FilePlace
 from bowerbird.library.sign_in.one_time_links import MINUTES
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
-from bowerbird.storage.files.files import Files
+from bowerbird.storage.files import Files
 from bowerbird.storage.migrations import SchemaProblem
 from bowerbird.storage.postgres import schema as postgres_schema
 

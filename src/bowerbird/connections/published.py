@@ -14,8 +14,7 @@ from bowerbird.connections.records import Answer
 from bowerbird.model.arrival import Completeness, OrderSource
 from bowerbird.model.instants import with_offset
 from bowerbird.model.posts.bookmarks import Metrics, PostMeta
-from bowerbird.model.posts.links import Reason
-from bowerbird.model.posts.networks import TIKTOK, TUMBLR, YOUTUBE
+from bowerbird.model.posts.networks import TIKTOK, TUMBLR, YOUTUBE, Reason
 from bowerbird.sources import bluesky, mastodon
 from bowerbird.sources.file_posts import FilePost, found_post, media_attachments, web_address
 from bowerbird.sources.found import Choices, Found, FoundPost, mark

@@ -20,13 +20,12 @@ from starlette.types import ASGIApp, Scope
 
 from bowerbird.errors import Refusal
 from bowerbird.http1 import bounds, refusals
-from bowerbird.http1.body_memory import BodyMemory, Claim
-from bowerbird.http1.bounds import Bounds
+from bowerbird.http1.bounds import BodyMemory, Bounds, Claim
 from bowerbird.http1.exchange import Exchange
 from bowerbird.http1.refusals import Refusals
 from bowerbird.http1.request_reader import RequestHead, RequestReader
 from bowerbird.http1.room import Room, Wait
-from bowerbird.wire.client_addresses import ClientAddresses
+from bowerbird.wire.auth import ClientAddresses
 from bowerbird.wire.responses import envelope
 
 _RESET: Final = struct.pack("ii", 1, 0)

@@ -11,7 +11,7 @@ from starlette.types import Message, Scope
 
 from bowerbird.errors import Refusal
 from bowerbird.http1 import bounds
-from bowerbird.http1.body_memory import Claim
+from bowerbird.http1.bounds import Claim
 from bowerbird.http1.request_reader import RequestHead
 from bowerbird.wire.pipeline import ACCOUNT
 

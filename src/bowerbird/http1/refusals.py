@@ -11,7 +11,7 @@ from starlette.types import Send
 from bowerbird.errors import Code, Refusal
 from bowerbird.http1 import bounds
 from bowerbird.wire.pipeline import RequestIds
-from bowerbird.wire.responses import unrouted
+from bowerbird.wire.responses import envelope
 
 # The parser knows only registered methods, so these requests never reach a route.
 _ALLOWED: Final = "GET, HEAD, POST, PATCH, DELETE, OPTIONS"
@@ -33,7 +33,7 @@ class Refusals:
         sent_headers: Sequence[tuple[bytes, bytes]] = (),
     ) -> None:
         """`path` and `sent_headers` are those of the request, as far as they were read."""
-        reply = unrouted.refusal(refusal, self._upgrade_url, path)
+        reply = envelope.unrouted(refusal, self._upgrade_url, path)
         request_id = self._ids.of(dict(sent_headers))
         # Never the sentence of another layer, and nothing that the client sent.
         structlog.get_logger().info(

@@ -8,8 +8,7 @@ from typing import Final, Protocol
 import structlog
 
 from bowerbird.http1 import bounds
-from bowerbird.http1.body_memory import BodyMemory
-from bowerbird.http1.bounds import Bounds
+from bowerbird.http1.bounds import BodyMemory, Bounds
 from bowerbird.http1.exchange import HttpDate
 
 _SWEEP_S: Final = 0.5

@@ -29,7 +29,7 @@ from bowerbird.model.json_depth import without_lone_surrogates
 from bowerbird.requests import decoding, limits
 from bowerbird.requests.ingest import Events, FileQuery, FinishRequest, PageRequest, RunRequest
 from bowerbird.storage.database import Transaction
-from bowerbird.storage.files.uploads import UploadFolders
+from bowerbird.storage.files import UploadFolders
 from bowerbird.wire import form_files, query_strings, writes
 from bowerbird.wire.idempotency import Idempotency, Replay, Write
 from bowerbird.wire.pipeline import Request

@@ -11,13 +11,17 @@ from typing import Final
 
 import msgspec
 
-from bowerbird.clock import Clock, month_of
+from bowerbird.clock import MICROSECONDS, Clock, month_of
 from bowerbird.errors import Refusal
+from bowerbird.introductions import Introductions
 from bowerbird.jobs.worker import JobKind, Paused, Progress, Recurring
 from bowerbird.library.access import plans
 from bowerbird.library.accounts.accounts import AccountDeletion
 from bowerbird.library.bulk.changes import BulkChanges
 from bowerbird.library.connections.syncing import Sync
+from bowerbird.library.digests.contents import Topics
+from bowerbird.library.digests.creation import DigestCreation
+from bowerbird.library.digests.emails import DigestEmails
 from bowerbird.library.labels.suggestions import LabelSuggestions
 from bowerbird.library.links import LinkReading
 from bowerbird.library.media.keeping import Keeping
@@ -28,13 +32,16 @@ from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.library.vectors.sweeps import BUILD_EVERY_S, JOB, REMOVE_EVERY_S, VectorSweeps
 from bowerbird.library.webhooks.delivering import Delivering
-from bowerbird.model import bulk, connections, rules, webhooks
-from bowerbird.model.jobs import LINKS, MEDIA, REINDEXING, RULES, SOURCES, WEBHOOKS, Job
-from bowerbird.model.posts import links, media
+from bowerbird.mail import Mailer
+from bowerbird.model import bulk, connections, events, rules
+from bowerbird.model.jobs import DIGESTS, LINKS, MEDIA, REINDEXING, RULES, SOURCES, WEBHOOKS, Job
+from bowerbird.model.posts import media, networks
 from bowerbird.search.meaning.models import Models
+from bowerbird.settings import Settings
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database
-from bowerbird.storage.files.files import Files
+from bowerbird.storage.files import Files
+from bowerbird.storage.upkeep.digests import DigestStore
 from bowerbird.storage.upkeep.jobs import JobStore
 
 # The next accounts after one, in order; none at the end.
@@ -132,7 +139,7 @@ class LinkJobs(AccountJobs):
         self, database: Database, reading: LinkReading, clock: Clock, turn_s: float = _LINKS_TURN_S
     ) -> None:
         super().__init__(
-            *(database, clock, links.KIND, LINKS, turn_s),
+            *(database, clock, networks.KIND, LINKS, turn_s),
             due_accounts=reading.due_accounts,
             is_waiting=True,
         )
@@ -145,7 +152,7 @@ class LinkJobs(AccountJobs):
             ]
 
     async def _run(self, job: Job, progress: Progress) -> None:
-        after = msgspec.json.decode(job.parameters, type=links.LinkJob).after
+        after = msgspec.json.decode(job.parameters, type=networks.LinkJob).after
         await self._reading.run(job.account_id, in_turns(progress, self._turn_s), after)
 
 
@@ -198,7 +205,7 @@ class WebhookJobs(AccountJobs):
         turn_s: float = _WEBHOOKS_TURN_S,
     ) -> None:
         super().__init__(
-            *(database, clock, webhooks.KIND, WEBHOOKS, turn_s),
+            *(database, clock, events.KIND, WEBHOOKS, turn_s),
             due_accounts=delivering.due_accounts,
             own_lanes=WEBHOOK_LANES,
         )
@@ -306,3 +313,51 @@ class EmbeddingJobs:
     async def _run(self, job: Job, progress: Progress) -> bytes:
         progress = in_turns(progress, self._turn_s)
         return msgspec.json.encode({_EMBEDDED: await self._builds.build(job.account_id, progress)})
+
+
+NAME: Final = "digest"
+EVERY_S: Final = 60.0
+_ACCOUNTS: Final = 50
+# Keeps the queue short. A later sweep finds the accounts that are left out.
+MAX_UNFINISHED: Final = 500
+# A permanent error is not repeated every minute.
+_RETRY_AFTER_ERROR: Final = 3_600 * MICROSECONDS
+
+
+class DigestJobs(AccountJobs):
+    def __init__(
+        self,
+        database: Database,
+        settings: Settings,
+        clock: Clock,
+        topics: Topics | None = None,
+    ) -> None:
+        super().__init__(database, clock, NAME, DIGESTS, turn_s=0, due_accounts=self._due)
+        self.recurring = [Recurring("digests", EVERY_S, self.sweep)]
+        mailer = Mailer(settings)
+        self._creation = DigestCreation(
+            database,
+            clock,
+            can_mail=mailer.is_ready,
+            introductions=Introductions(settings),
+            topics=topics,
+        )
+        self._emails = DigestEmails(database, clock, mailer.send, settings.site_origin)
+        self._store = DigestStore(database)
+
+    async def _due(self, after: int) -> Sequence[int]:
+        """The next accounts that are due, until the queue is full."""
+        unfinished = await self._jobs.unfinished_of_kind(NAME, DIGESTS, MAX_UNFINISHED)
+        if unfinished >= MAX_UNFINISHED:
+            return []
+        return await self._store.due_accounts(after, self._clock(), _ACCOUNTS, job_kind=NAME)
+
+    async def _run(self, job: Job, _: Progress) -> None:
+        try:
+            await self._creation.create_due(job.account_id)
+            await self._emails.send_due(job.account_id)
+        except Refusal:
+            raise
+        except Exception:
+            await self._store.postpone(job.account_id, self._clock() + _RETRY_AFTER_ERROR)
+            raise

@@ -8,6 +8,7 @@ import msgspec
 
 from bowerbird.clock import Clock
 from bowerbird.jobs.account_jobs import (
+    DigestJobs,
     EmbeddingJobs,
     LinkJobs,
     MediaJobs,
@@ -18,7 +19,6 @@ from bowerbird.jobs.account_jobs import (
     changes,
     deletions,
 )
-from bowerbird.jobs.digests import DigestJobs
 from bowerbird.jobs.exports import ExportJobs
 from bowerbird.jobs.worker import JobKind, Paused, Progress, Recurring, Worker
 from bowerbird.library.connections.syncing import Sync
@@ -33,7 +33,7 @@ from bowerbird.model.jobs import Job
 from bowerbird.search.meaning.models import Models
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
-from bowerbird.storage.files.files import Files
+from bowerbird.storage.files import Files
 from bowerbird.wire.metrics import RequestMetrics
 
 if TYPE_CHECKING:

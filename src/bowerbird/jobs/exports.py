@@ -42,8 +42,7 @@ from bowerbird.requests import limits
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database
-from bowerbird.storage.files.files import Files
-from bowerbird.storage.files.uploads import Scratch
+from bowerbird.storage.files import Files, Scratch
 from bowerbird.storage.media import MediaStore
 from bowerbird.storage.upkeep.jobs import JobStore
 

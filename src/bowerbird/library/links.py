@@ -28,7 +28,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.arrival import Completeness
 from bowerbird.model.connections import Problem
 from bowerbird.model.jobs import LINKS
-from bowerbird.model.posts.links import (
+from bowerbird.model.posts.networks import (
     KIND,
     LEFT,
     SENTENCES,

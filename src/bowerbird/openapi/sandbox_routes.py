@@ -14,8 +14,8 @@ from bowerbird.openapi.headers import idempotency_key, named
 from bowerbird.openapi.operations import OPERATIONS
 from bowerbird.openapi.schemas import REF, Json, required
 from bowerbird.wire.deprecation import Route
+from bowerbird.wire.responses.envelope import SANDBOX
 from bowerbird.wire.responses.replies import Header
-from bowerbird.wire.responses.unrouted import SANDBOX
 from bowerbird.wire.routes import Operation
 
 ROUTES: Final = tuple((one.method, one.path) for one in OPERATIONS if one.is_in_sandbox)

@@ -6,7 +6,7 @@ from typing import Annotated
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from bowerbird import errors
-from bowerbird.model.webhooks import TYPES
+from bowerbird.model.events import TYPES
 from bowerbird.requests import limits
 from bowerbird.requests.bookmarks import Limit
 from bowerbird.requests.fields import InvalidField, about

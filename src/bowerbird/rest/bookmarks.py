@@ -30,7 +30,6 @@ from bowerbird.rest.bulk import Changing, kept
 from bowerbird.search.queries import query_language
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
-from bowerbird.wire.preconditions import Current
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import AnswerCache, One, RequestTarget
 from bowerbird.wire.responses.envelope import (
@@ -40,10 +39,9 @@ from bowerbird.wire.responses.envelope import (
     UndoMeta,
     content_meta,
 )
-from bowerbird.wire.responses.replies import Reply, Unsettled
-from bowerbird.wire.responses.states import State
+from bowerbird.wire.responses.replies import Reply, State, Unsettled
 from bowerbird.wire.routes import ApiRoute, Call, Operation
-from bowerbird.wire.writes import Writes, done, done_with
+from bowerbird.wire.writes import Current, Writes, done, done_with
 
 # A query with a relative date has one of these.
 _MAY_MOVE: Final = re.compile(rb"before|after|_from|_to|_since|_until|%", re.IGNORECASE)

@@ -13,8 +13,7 @@ from bowerbird.wire import query_strings
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import AnswerCache, One
 from bowerbird.wire.responses.envelope import DigestListMeta
-from bowerbird.wire.responses.replies import Reply
-from bowerbird.wire.responses.states import State, state_of
+from bowerbird.wire.responses.replies import Reply, State, state_of
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Writes
 

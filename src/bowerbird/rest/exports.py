@@ -13,7 +13,7 @@ from bowerbird.model.jobs import ExportFile
 from bowerbird.requests import filters
 from bowerbird.requests.exports import DownloadQuery, ExportRequest
 from bowerbird.storage.database import Transaction
-from bowerbird.storage.files.files import OpenFile
+from bowerbird.storage.files import OpenFile
 from bowerbird.wire import query_strings
 from bowerbird.wire.responses.answer_cache import is_among
 from bowerbird.wire.responses.replies import Header, Reply

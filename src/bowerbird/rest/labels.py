@@ -32,8 +32,7 @@ from bowerbird.wire.responses.envelope import (
     LabelListMeta,
     LabelMeta,
 )
-from bowerbird.wire.responses.replies import Reply
-from bowerbird.wire.responses.states import State, state_of
+from bowerbird.wire.responses.replies import Reply, State, state_of
 from bowerbird.wire.routes import ApiRoute, Call, Handler, Operation
 from bowerbird.wire.writes import Writes, done
 

@@ -10,8 +10,7 @@ from bowerbird.requests.shares import NewShare, ShareChange
 from bowerbird.storage.database import Transaction
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import AnswerCache
-from bowerbird.wire.responses.replies import Reply
-from bowerbird.wire.responses.states import State, state_of
+from bowerbird.wire.responses.replies import Reply, State, state_of
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Writes, created, done
 

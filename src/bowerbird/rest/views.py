@@ -22,8 +22,7 @@ from bowerbird.wire import query_strings
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import AnswerCache, One, RequestTarget
 from bowerbird.wire.responses.envelope import ListMeta, UndoMeta, ViewListMeta
-from bowerbird.wire.responses.replies import Reply, Unsettled
-from bowerbird.wire.responses.states import State, state_of
+from bowerbird.wire.responses.replies import Reply, State, Unsettled, state_of
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Writes
 

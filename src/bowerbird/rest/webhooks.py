@@ -11,7 +11,7 @@ from bowerbird.library.webhooks.webhooks import (
     WebhookResponse,
     Webhooks,
 )
-from bowerbird.model.webhooks import DeliveryState, Webhook
+from bowerbird.model.events import DeliveryState, Webhook
 from bowerbird.requests.limits import PAGE_DEFAULT
 from bowerbird.requests.webhooks import DeliveriesQuery, NewWebhook, WebhookChange
 from bowerbird.storage.database import Transaction
@@ -19,8 +19,7 @@ from bowerbird.wire import query_strings
 from bowerbird.wire.idempotency import Replay
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import AnswerCache
-from bowerbird.wire.responses.replies import Reply
-from bowerbird.wire.responses.states import State, state_of
+from bowerbird.wire.responses.replies import Reply, State, state_of
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Writes, created, done
 

@@ -36,7 +36,7 @@ from bowerbird.sandbox.fixtures import Fixtures
 from bowerbird.sandbox.meaning import SandboxMeaning
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Transaction
-from bowerbird.storage.files.files import OpenFile
+from bowerbird.storage.files import OpenFile
 
 _FORMATS: Final[tuple[str, ...]] = tuple(FORMATS)
 _TIME_BYTES: Final = 8

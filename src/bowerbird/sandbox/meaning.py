@@ -14,7 +14,7 @@ import msgspec
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
 from bowerbird.model.posts.filters import BookmarkFilter
-from bowerbird.model.vectors import VectorStoreState
+from bowerbird.model.words import VectorStoreState
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database, Reader
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
-from bowerbird.model.posts.links import (
+from bowerbird.model.posts.networks import (
     LEFT,
     WAITING,
     ContentState,

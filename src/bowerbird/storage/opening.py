@@ -16,8 +16,7 @@ from bowerbird.storage.database import Database
 from bowerbird.storage.migrations import SchemaProblem
 from bowerbird.storage.postgres.schema import PostgresSchema, unreachable
 from bowerbird.storage.sqlite import schema as sqlite_schema
-from bowerbird.storage.sqlite.database import FILE_NAME, SqliteDatabase, connect
-from bowerbird.storage.sqlite.readers import SLOW_READ_LIMIT_S
+from bowerbird.storage.sqlite.database import FILE_NAME, SLOW_READ_LIMIT_S, SqliteDatabase, connect
 from bowerbird.storage.sqlite.schema import FolderLock, Report, SqliteSchema, require_content
 from bowerbird.storage.sqlite.writer import WRITE_WAIT_S
 

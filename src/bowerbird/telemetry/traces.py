@@ -40,9 +40,8 @@ from starlette.types import ASGIApp
 from bowerbird import __version__, logs
 from bowerbird.settings import Settings
 from bowerbird.telemetry import spans
-from bowerbird.telemetry.requests import IsTrusted, TracedRequests, describe_request
+from bowerbird.telemetry.requests import IsTrusted, StatementSpans, TracedRequests, describe_request
 from bowerbird.telemetry.spans import Spans
-from bowerbird.telemetry.statements import StatementSpans
 
 if TYPE_CHECKING:
     from bowerbird.storage.database import Attributes

@@ -16,7 +16,7 @@ from bowerbird.toolserver.tools import catalogue
 from bowerbird.toolserver.tools.tool import BoundTool, ToolCall, ToolResult
 from bowerbird.wire.auth import Authenticator
 from bowerbird.wire.metrics import RequestMetrics
-from bowerbird.wire.responses import server_card
+from bowerbird.wire.responses import documents
 
 if TYPE_CHECKING:
     from bowerbird.telemetry.traces import Traces
@@ -50,7 +50,7 @@ def tool_server(
         path_of(settings),
         load,
         # The 401 must name the metadata of this resource, not of the API.
-        authenticate=partial(authenticate, resource_path=server_card.tool_path(settings)),
+        authenticate=partial(authenticate, resource_path=documents.tool_path(settings)),
         origins=origins_of(settings),
         metrics=metrics,
         upgrade_url=settings.upgrade_url,

@@ -50,7 +50,7 @@ from bowerbird.web.views.editor import EditorPage
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute, PageVisits
 from bowerbird.web.visits.visit import CookieJar, OwnHosts
-from bowerbird.wire.client_addresses import ClientAddresses
+from bowerbird.wire.auth import ClientAddresses
 from bowerbird.wire.deprecation import Deprecation
 
 

@@ -11,7 +11,7 @@ from bowerbird.settings import Settings
 from bowerbird.web import templating
 from bowerbird.web.saving import PATH as SAVE
 from bowerbird.web.saving import SHARED
-from bowerbird.wire.responses import server_card
+from bowerbird.wire.responses import documents
 
 Json = dict[str, Any]
 
@@ -76,15 +76,15 @@ def ai_catalog(settings: Settings) -> Json:
     return {
         "specVersion": "1.0",
         "host": {
-            "displayName": server_card.TITLE,
+            "displayName": documents.TITLE,
             "documentationUrl": f"{site}/docs",
             "logoUrl": f"{site}/icon.svg",
         },
         "entries": [
             {
-                "identifier": f"urn:air:{server_card.publisher(settings)}:mcp:bowerbird",
-                "displayName": f"{server_card.TITLE} MCP server",
-                "type": server_card.MEDIA_TYPE,
+                "identifier": f"urn:air:{documents.publisher(settings)}:mcp:bowerbird",
+                "displayName": f"{documents.TITLE} MCP server",
+                "type": documents.MEDIA_TYPE,
                 "url": f"{settings.tool_server}/server-card",
             }
         ],

@@ -10,7 +10,7 @@ from msgspec import Struct
 from bowerbird.errors import CATALOGUE, Code
 from bowerbird.web import page_examples
 from bowerbird.web.schema_rows import Field, Json, SchemaRows
-from bowerbird.wire.responses.unrouted import SANDBOX
+from bowerbird.wire.responses.envelope import SANDBOX
 
 _METHODS: Final = ("get", "put", "post", "patch", "delete")
 _FIRST_ERROR_STATUS: Final = 400

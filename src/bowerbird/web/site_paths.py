@@ -18,8 +18,7 @@ from bowerbird.web.pages import HtmlPage, page
 from bowerbird.web.reference import Reference, Route
 from bowerbird.web.schema_rows import Json
 from bowerbird.web.templating import Templates, contact_url
-from bowerbird.wire.responses import server_card
-from bowerbird.wire.responses.documents import Document
+from bowerbird.wire.responses.documents import Document, card_document, card_path
 
 _JSON: Final = "application/json"
 _MARKDOWN: Final = "text/markdown; charset=utf-8"
@@ -101,8 +100,8 @@ class SitePaths:
         documents["/openapi.json"] = lambda: Document(msgspec.json.encode(self._openapi()), _JSON)
         documents["/icon.svg"] = templating.icon
         documents[discovery.PATH] = _json(discovery.fields(settings), discovery.MEDIA_TYPE)
-        for path in (discovery.SERVER_CARD, server_card.card_path(settings)):
-            documents[path] = _constant(server_card.card_document(settings))
+        for path in (discovery.SERVER_CARD, card_path(settings)):
+            documents[path] = _constant(card_document(settings))
         return documents
 
     def _texts(self) -> dict[str, Maker]:

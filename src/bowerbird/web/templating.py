@@ -22,7 +22,7 @@ from bowerbird.settings import Settings
 from bowerbird.web import navigation, page_examples
 from bowerbird.web.pages import NONCE_PLACEHOLDER
 from bowerbird.wire.responses.documents import FOREVER, Document
-from bowerbird.wire.responses.unrouted import SANDBOX
+from bowerbird.wire.responses.envelope import SANDBOX
 
 _TYPES: Final = {
     "css": "text/css; charset=utf-8",

@@ -18,8 +18,7 @@ from bowerbird.library.access import activity
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import Maker
 from bowerbird.wire import bodies
-from bowerbird.wire.auth import maker_of
-from bowerbird.wire.client_addresses import ClientAddresses
+from bowerbird.wire.auth import ClientAddresses, maker_of
 from bowerbird.wire.metrics import METHODS, RequestMetrics
 from bowerbird.wire.responses import envelope, streaming
 from bowerbird.wire.responses.replies import Header, Reply

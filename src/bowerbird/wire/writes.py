@@ -1,21 +1,31 @@
 """REST writes: a request is decoded and checked first, then runs in one transaction.
 
 `save_handler` saves posts and links, for /v1/bookmarks and /ingest/v1/bookmarks.
+
+If-Match and If-Unmodified-Since: a write is refused if somebody changed its resource since. The
+ETag of one resource has two halves: the state of the resource alone, which If-Match compares, and
+the rest of the answer, such as its encoding. So a write is refused exactly if its own resource is
+another one than the client has seen, whatever else has changed in the library. A resource has one
+`State`: its GET makes the ETag from it, and `Writes` compares it before a change.
 """
 
 import hashlib
 from collections.abc import Awaitable, Callable
+from email.utils import parsedate_to_datetime
 from functools import partial
 from typing import Any, Final, TypeVar
 
 import msgspec
 from msgspec import UNSET, Struct
 
+from bowerbird import errors
+from bowerbird.clock import MICROSECONDS
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
 from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bulk.requests import shown
 from bowerbird.library.imports.saving import PreparedSave, Saved, Saving, summary
+from bowerbird.model import instants
 from bowerbird.model.accounts import Account
 from bowerbird.requests import decoding, filters
 from bowerbird.requests.fields import gates_for
@@ -23,12 +33,11 @@ from bowerbird.requests.filters import FlagFilters
 from bowerbird.requests.saving import SaveRequest
 from bowerbird.storage.database import Transaction
 from bowerbird.storage.libraries import LibraryStore
-from bowerbird.wire import bodies, preconditions
+from bowerbird.wire import bodies
 from bowerbird.wire.idempotency import Idempotency, Replay, Write
-from bowerbird.wire.preconditions import Current
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.envelope import BatchMeta
-from bowerbird.wire.responses.replies import JSON, PRIVATE, REPLAYED, Reply
+from bowerbird.wire.responses.replies import JSON, PRIVATE, REPLAYED, Reply, State
 from bowerbird.wire.routes import Call, Handler
 
 T = TypeVar("T", bound=Struct)
@@ -43,6 +52,9 @@ Wait = Callable[[Call, Reply | Replay], Awaitable[Reply | None]]
 _ABSENT: Final[tuple[object, ...]] = (None, "", [])
 """Values that mean that a field was not sent."""
 _ABSENT_JSON: Final = tuple(map(msgspec.json.encode, _ABSENT))
+
+Current = Callable[[Transaction, Call], Awaitable[State]]
+"""Reads the resource that a call changes. No other write changes it until the transaction ends."""
 
 
 class Writes:
@@ -131,9 +143,9 @@ class Writes:
         )
 
     async def _check(self, transaction: Transaction, call: Call, current: Current | None) -> None:
-        if current is not None and preconditions.is_conditional(call):
+        if current is not None and is_conditional(call):
             await lock_library(self._libraries, transaction, call.account.account_id)
-            preconditions.check(call, await current(transaction, call))
+            check(call, await current(transaction, call))
 
     async def _run(
         self,
@@ -274,3 +286,53 @@ def _reply(saved: Saved) -> Reply:
     result, row = saved
     meta = BatchMeta(summary(result.results), UNSET if row is None else shown(row))
     return done(result, meta, 207 if result.failed else 200)
+
+
+_HALVES: Final = b"."
+
+
+def is_conditional(call: Call) -> bool:
+    return call.if_match is not None or call.if_unmodified_since is not None
+
+
+def check(call: Call, state: State) -> None:
+    """Refuses a write whose condition is not met."""
+    if call.if_match is not None:
+        if not _is_among(state.tag, call.if_match):
+            raise _failed("If-Match", "has another ETag now")
+    elif call.if_unmodified_since is not None:
+        text = call.if_unmodified_since.decode("latin-1").strip()
+        if not _is_unmodified(text, state.changed_at):
+            changed = instants.with_offset(state.changed_at)
+            raise _failed("If-Unmodified-Since", f"was changed at {changed}")
+
+
+def _is_among(state: bytes, if_match: bytes) -> bool:
+    # A weak tag never matches: two answers with it may differ.
+    tags = [part.strip() for part in if_match.split(b",")]
+    return b"*" in tags or any(
+        tag.startswith(b'"') and tag.strip(b'"').partition(_HALVES)[0] == state for tag in tags
+    )
+
+
+def _is_unmodified(text: str, changed_at: int) -> bool:
+    moment = instants.parse(text)
+    if moment is not None:
+        return changed_at <= moment
+    try:
+        date = parsedate_to_datetime(text)
+    except ValueError:
+        raise errors.invalid(
+            "If-Unmodified-Since",
+            "must be a date of HTTP, or a time such as updated_at, got " + errors.shown(text),
+        ) from None
+    # A date of HTTP has no fractions of a second.
+    return changed_at // MICROSECONDS <= int(date.timestamp())
+
+
+def _failed(header: str, why: str) -> Refusal:
+    return Refusal(
+        Code.PRECONDITION_FAILED,
+        f"{header}: the resource {why}. Nothing was changed. Get it again, then decide whether to "
+        "repeat the change.",
+    )

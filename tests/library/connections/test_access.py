@@ -17,7 +17,7 @@ from bowerbird.model.arrival import RunState
 from bowerbird.model.connections import ConnectionState, Problem
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.account_removal import AccountRemoval
-from bowerbird.storage.files.files import Files
+from bowerbird.storage.files import Files
 from tests.support import ingesting
 from tests.support.networks import ALICE_TOKEN, Networks, Reply, status
 from tests.support.service import Service

@@ -7,7 +7,7 @@ import pytest
 from bowerbird.clock import MICROSECONDS
 from bowerbird.connections.fetching import PUBLIC_BYTES_MAX
 from bowerbird.library.links import PAUSES_S, WEEK
-from bowerbird.model.posts.links import LEFT, WAITING, Reason
+from bowerbird.model.posts.networks import LEFT, WAITING, Reason
 from tests.support.image_hosts import ImageHosts
 from tests.support.links import JSON, SERVER, X_HOST, Reader, quoted, x_link, x_url
 from tests.support.networks import status

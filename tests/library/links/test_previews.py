@@ -3,7 +3,7 @@
 import pytest
 
 from bowerbird.errors import Refusal
-from bowerbird.model.posts.links import ContentState
+from bowerbird.model.posts.networks import ContentState
 from bowerbird.requests.saving import read_links
 from tests.support import saving, writing
 from tests.support.links import Reader, x_link, x_url

@@ -10,7 +10,7 @@ from bowerbird.library import links as links_reading
 from bowerbird.library.access.attempt_limits import BURST
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.model.arrival import Completeness
-from bowerbird.model.posts.links import LEFT, Reason
+from bowerbird.model.posts.networks import LEFT, Reason
 from bowerbird.sources.file_posts import FilePost, found_post
 from bowerbird.sources.found import FoundPost
 from bowerbird.sources.post_links import parse, parse_listed

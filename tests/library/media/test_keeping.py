@@ -15,7 +15,7 @@ from bowerbird.library.upkeep.checks import Checks
 from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.model.posts.media import file_name
 from bowerbird.storage.database import Transaction
-from bowerbird.storage.files.files import Files
+from bowerbird.storage.files import Files
 from tests.support import imports, pictures
 from tests.support.image_hosts import INSTANCE, ImageHosts, X
 from tests.support.keeping import Shelf, image, video

@@ -12,7 +12,7 @@ from bowerbird.library.accounts.tokens import Devices
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.account_removal import AccountRemoval
 from bowerbird.storage.database import Database
-from bowerbird.storage.files.files import Files
+from bowerbird.storage.files import Files
 from tests.support import make
 from tests.support.service import Member
 from tests.support.visiting import Visitor

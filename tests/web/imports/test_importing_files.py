@@ -13,7 +13,7 @@ from bowerbird.library.accounts.accounts import AccountDeletion
 from bowerbird.library.ingest.files import CheckedImports
 from bowerbird.requests import limits
 from bowerbird.settings import Settings
-from bowerbird.storage.files.files import Files
+from bowerbird.storage.files import Files
 from tests.support import make
 from tests.support.visiting import form_token
 from tests.web.house import House, build, text_of

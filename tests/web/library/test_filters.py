@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from bowerbird.model.posts.links import LEFT, SENTENCES, FailedLink, Reason
+from bowerbird.model.posts.networks import LEFT, SENTENCES, FailedLink, Reason
 from bowerbird.storage.links import LinkStore
 from bowerbird.web.library import typed_filters
 from tests.support import saving, writing

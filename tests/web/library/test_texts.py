@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bowerbird.model.posts.links import ContentState, PostContent
+from bowerbird.model.posts.networks import ContentState, PostContent
 from bowerbird.settings import Settings
 from bowerbird.web.labels.words import name_problem
 from bowerbird.web.library import post_parts

@@ -15,7 +15,7 @@ from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.media.keeping import Keeping
 from bowerbird.library.media.preferences import MediaPreferences
 from bowerbird.settings import Settings
-from bowerbird.storage.files.files import Files
+from bowerbird.storage.files import Files
 from bowerbird.web import templating
 from tests.support import make, pictures, serving
 from tests.support.image_hosts import X, image_hosts

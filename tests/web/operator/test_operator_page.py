@@ -10,7 +10,7 @@ import pytest
 
 from bowerbird import app
 from bowerbird.clock import MICROSECONDS, day_of
-from bowerbird.jobs import account_jobs, digests
+from bowerbird.jobs import account_jobs
 from bowerbird.jobs.worker import JobKind, Worker
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.sign_in.one_time_links import Invitations
@@ -21,8 +21,8 @@ from bowerbird.model.jobs import KIND_NAMES, Job
 from bowerbird.model.posts import links, media
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.sunset_notices import VersionUseStore
-from bowerbird.storage.backup import last_backup
-from bowerbird.storage.backup.last_backup import LastBackup
+from bowerbird.storage.backup import archives
+from bowerbird.storage.backup.archives import LastBackup
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.upkeep.jobs import JobStore
 from bowerbird.storage.words.vectors import VectorStore
@@ -235,7 +235,7 @@ async def test_kinds_of_jobs_are_named_in_words(house: House) -> None:
 def test_every_kind_of_job_has_a_name() -> None:
     kinds = {jobs.KIND, bulk.KIND, connections.KIND, links.KIND, media.KIND, vectors.BUILD}
     kinds |= {rules.KIND, webhooks.KIND}
-    assert {*kinds, digests.NAME, account_jobs.REINDEX} == set(KIND_NAMES)
+    assert {*kinds, account_jobs.NAME, account_jobs.REINDEX} == set(KIND_NAMES)
 
 
 async def test_a_running_job_stops_when_it_is_cancelled(house: House) -> None:
@@ -324,7 +324,7 @@ async def test_the_last_backup_is_shown_and_a_warning_when_it_is_old(
     owner = await sqlite_house.owner()
     assert "there is none yet" in (await owner.open("/operator")).text
 
-    last_backup.remember(tmp_path, LastBackup(sqlite_house.clock(), 5_000_000))
+    archives.remember_last(tmp_path, LastBackup(sqlite_house.clock(), 5_000_000))
     sqlite_house.clock.now += 61 * MICROSECONDS
     assert "made within the last 24 hours, 5.0 MB" in (await owner.open("/operator")).text
 

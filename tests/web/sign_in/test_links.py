@@ -13,7 +13,7 @@ from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.requests.limits import INVITATION_NOTE_MAX, INVITATIONS_MAX
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.files.files import Files
+from bowerbird.storage.files import Files
 from tests.support import smtp
 from tests.support.smtp import MailServer
 from tests.support.visiting import Visitor

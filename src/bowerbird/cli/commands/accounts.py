@@ -28,7 +28,7 @@ from bowerbird.library.sign_in.one_time_links import MINUTES
 from bowerbird.model.accounts import Account, Membership, Plan, RemovedPostsChoice
 from bowerbird.model.instants import with_offset, without_offset
 from bowerbird.settings import Settings
-from bowerbird.storage.files.files import Files
+from bowerbird.storage.files import Files
 
 if TYPE_CHECKING:
     from bowerbird.library.accounts.account_export import Piece

@@ -9,8 +9,8 @@ from bowerbird.cli.output import progress_bars
 from bowerbird.clock import system_clock
 from bowerbird.connections.records import FILE as SOURCES_KEY
 from bowerbird.settings import Settings
-from bowerbird.storage.backup import copies, last_backup
-from bowerbird.storage.backup.last_backup import LastBackup
+from bowerbird.storage.backup import archives, copies
+from bowerbird.storage.backup.archives import LastBackup
 from bowerbird.storage.sqlite.database import FILE_NAME
 
 
@@ -80,7 +80,7 @@ def restore(file: Path, *, yes: bool) -> None:
 def _remember(folder: Path, backup: LastBackup) -> None:
     """Notes the time for `doctor` and the operator's page. The backup is good without it."""
     try:
-        last_backup.remember(folder, backup)
+        archives.remember_last(folder, backup)
     except OSError as error:
         click.echo(f"Cannot note the time of this backup in {folder}: {error.strerror}.", err=True)
 

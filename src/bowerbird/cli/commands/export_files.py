@@ -37,7 +37,7 @@ from bowerbird.model.posts.media import image_urls
 from bowerbird.storage import private_files
 from bowerbird.storage.accounts.account_removal import AccountExportStore
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
-from bowerbird.storage.files.files import Files
+from bowerbird.storage.files import Files
 
 _MARKDOWN: Final = "markdown"
 _EVENTS: Final = 500

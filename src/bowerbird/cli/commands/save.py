@@ -11,7 +11,7 @@ from bowerbird.cli.import_report import read_label_name
 from bowerbird.cli.output import interruptible, progress_bars
 from bowerbird.library.imports.saving import SavedItem, SaveResult, Saving, summary
 from bowerbird.library.links import LinkReading
-from bowerbird.model.posts.links import SENTENCES, LinkCounts
+from bowerbird.model.posts.networks import SENTENCES, LinkCounts
 from bowerbird.requests import decoding
 from bowerbird.requests.limits import SAVED_LABELS_MAX, SAVED_MAX
 from bowerbird.requests.saving import ItemToSave, SaveRequest

@@ -10,7 +10,7 @@ from bowerbird.cli.context import LibraryContext, with_library
 from bowerbird.cli.output import Column, json_option, print_listing
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.webhooks.webhooks import DeliveryResponse, WebhookResponse, Webhooks
-from bowerbird.model.webhooks import DeliveryState
+from bowerbird.model.events import DeliveryState
 from bowerbird.requests import limits
 from bowerbird.requests.webhooks import NewWebhook
 

@@ -31,7 +31,7 @@ from bowerbird.storage.bookmarks.views import ViewStore
 from bowerbird.storage.changes.rules import RuleStore
 from bowerbird.storage.connections import ConnectionStore
 from bowerbird.storage.database import Database, Row, Transaction
-from bowerbird.storage.files.files import Files
+from bowerbird.storage.files import Files
 from bowerbird.storage.imports import RunStore
 from bowerbird.storage.libraries import ACCOUNT_DOWNLOADS, DailyUseStore, LibraryStore
 from bowerbird.storage.media import MediaStore

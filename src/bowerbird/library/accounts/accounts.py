@@ -32,7 +32,7 @@ from bowerbird.model.words import fold
 from bowerbird.storage.accounts.account_removal import AccountRemoval, Losses
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.files.files import Files
+from bowerbird.storage.files import Files
 from bowerbird.storage.sign_in.one_time_links import OneTimeLinkStore
 from bowerbird.storage.sign_in.sessions import SessionStore
 

@@ -14,7 +14,7 @@ from bowerbird.model.words import order_key
 from bowerbird.requests.limits import AUTHORS_COMPARED
 from bowerbird.search.queries.spelling import nearest
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
-from bowerbird.storage.bookmarks.facets import AuthorStore
+from bowerbird.storage.bookmarks.statistics import AuthorStore
 from bowerbird.storage.database import Database, Row
 from bowerbird.storage.labels import LabelStore
 

@@ -39,8 +39,8 @@ from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
 from bowerbird.model.arrival import Completeness
 from bowerbird.model.posts.filters import BookmarkFilter
-from bowerbird.model.posts.links import ContentState, PostContent
-from bowerbird.model.vectors import VectorStoreState
+from bowerbird.model.posts.networks import ContentState, PostContent
+from bowerbird.model.words import VectorStoreState
 from bowerbird.requests.bookmarks import CountQuery, ListQuery, SimilarQuery
 from bowerbird.requests.fields import gates_for
 from bowerbird.requests.filters import FlagFilters, check_order, filter_of, has_days, moves

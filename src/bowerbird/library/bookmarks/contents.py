@@ -7,7 +7,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from bowerbird.model.accounts import Account
-from bowerbird.model.posts.links import ContentState, PostContent
+from bowerbird.model.posts.networks import ContentState, PostContent
 from bowerbird.storage.database import Database
 from bowerbird.storage.links import LinkStore
 

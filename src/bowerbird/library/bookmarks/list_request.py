@@ -25,9 +25,8 @@ from bowerbird.model.posts.filters import (
     Sort,
     SortKind,
 )
-from bowerbird.model.posts.links import PostContent
-from bowerbird.model.vectors import VectorStoreState
-from bowerbird.model.words import order_key
+from bowerbird.model.posts.networks import PostContent
+from bowerbird.model.words import VectorStoreState, order_key
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.fields import InvalidField
 from bowerbird.requests.filter_values import read_flag

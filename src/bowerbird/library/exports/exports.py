@@ -27,7 +27,7 @@ from bowerbird.model.jobs import (
 from bowerbird.requests.exports import ExportRequest
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.files.files import Files, OpenFile
+from bowerbird.storage.files import Files, OpenFile
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.upkeep.jobs import CANCELLED, JobStore
 

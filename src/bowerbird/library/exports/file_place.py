@@ -10,7 +10,7 @@ from typing import Final
 from bowerbird.clock import Clock
 from bowerbird.settings import PREFIX, BadSetting
 from bowerbird.storage.database import Database
-from bowerbird.storage.files.files import Files
+from bowerbird.storage.files import Files
 from bowerbird.storage.sign_in.one_time_links import SecretStore
 
 MARK: Final = "mark"

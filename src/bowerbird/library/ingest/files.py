@@ -34,8 +34,7 @@ from bowerbird.model.jobs import UNFINISHED, JobState
 from bowerbird.requests import limits
 from bowerbird.storage import private_files
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.files.files import Files
-from bowerbird.storage.files.uploads import UploadFolders
+from bowerbird.storage.files import Files, UploadFolders
 from bowerbird.storage.ingest import FileImportStore
 from bowerbird.storage.libraries import INGEST_FILES, DailyUseStore
 

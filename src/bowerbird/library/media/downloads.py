@@ -19,7 +19,7 @@ from bowerbird.images import hosts
 from bowerbird.library.access.turns import lock_library
 from bowerbird.model.posts.media import DueImage, FailedImage, KeptImage, file_name
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.files.files import Files
+from bowerbird.storage.files import Files
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.media import LEFT_OUT, WAITING, MediaStore
 

@@ -7,7 +7,7 @@ from bowerbird import errors
 from bowerbird.model.accounts import Account
 from bowerbird.model.posts.media import KeptImage, KnownImage, file_name, url_key
 from bowerbird.storage.database import Database
-from bowerbird.storage.files.files import Files, OpenFile
+from bowerbird.storage.files import Files, OpenFile
 from bowerbird.storage.media import MediaStore
 
 # More than the pictures of any page; the rest is described. A page of an export has 128 posts.

@@ -13,7 +13,7 @@ from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
 from bowerbird.model.posts.media import ImageLink, UnknownPost, file_name, shown_urls, video_urls
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.files.files import Files
+from bowerbird.storage.files import Files
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.media import MediaStore
 

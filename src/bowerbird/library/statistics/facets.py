@@ -27,7 +27,7 @@ from bowerbird.requests.fields import gates_for
 from bowerbird.requests.filters import sent
 from bowerbird.requests.limits import FACET_LINKED_POSTS_MAX, PAGE_DEFAULT
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
-from bowerbird.storage.bookmarks.facets import FacetStore
+from bowerbird.storage.bookmarks.statistics import FacetStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.upkeep.digests import DigestStore
 

@@ -27,7 +27,7 @@ from bowerbird.model.posts import traits
 from bowerbird.model.posts.bookmarks import Post
 from bowerbird.search.words.tokens import INDEX_FORM
 from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.bookmarks.annotations import AnnotationStore
+from bowerbird.storage.bookmarks.changeset import AnnotationStore
 from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.bookmarks.word_index import WordSegments
 from bowerbird.storage.checks import CheckStore

@@ -13,7 +13,7 @@ from msgspec import Struct
 from bowerbird.clock import MICROSECONDS
 from bowerbird.model.jobs import KIND_NAMES, JobCount, JobState, QueueState
 from bowerbird.settings import PREFIX, Settings
-from bowerbird.storage.backup import last_backup
+from bowerbird.storage.backup import archives
 from bowerbird.storage.media import MediaStore
 from bowerbird.storage.sqlite.database import FILE_NAME
 from bowerbird.storage.upkeep.jobs import JobStore
@@ -81,8 +81,8 @@ def backup(settings: Settings, now: int) -> Result | None:
     """None if there is nothing to back up, or if another program makes the backups."""
     if not settings.is_sqlite or not (settings.data_dir / FILE_NAME).exists():
         return None
-    found, fix = last_backup.read(settings.data_dir), "run bowerbird backup FILE every day"
-    if found is None and (file := settings.data_dir / last_backup.FILE_NAME).exists():
+    found, fix = archives.read_last(settings.data_dir), "run bowerbird backup FILE every day"
+    if found is None and (file := settings.data_dir / archives.LAST_NAME).exists():
         advice = "chown it to the user that runs bowerbird, or run bowerbird backup FILE"
         return Result(Mark.WARNING, "backup", f"{file.absolute()} cannot be read", advice)
     if found is None:

@@ -20,8 +20,8 @@ from bowerbird.search.meaning.embedding import MULTILINGUAL, local_model
 from bowerbird.search.meaning.models import model_folder
 from bowerbird.settings import PREFIX, Settings
 from bowerbird.storage import opening
-from bowerbird.storage.backup import last_backup
-from bowerbird.storage.files.files import Files
+from bowerbird.storage.backup import archives
+from bowerbird.storage.files import Files
 from bowerbird.storage.migrations import SchemaProblem
 from bowerbird.storage.opening import Diagnosis
 from bowerbird.storage.private_files import OTHERS
@@ -37,7 +37,7 @@ _MAX_NAMED: Final = 3
 def denied(settings: Settings) -> Result | None:
     """The first file of the library that exists but that this user cannot read and write."""
     folder = settings.data_dir.absolute()
-    names = (FOLDER_LOCK, WRITE_LOCK, last_backup.FILE_NAME)
+    names = (FOLDER_LOCK, WRITE_LOCK, archives.LAST_NAME)
     files = (*with_side_files(folder / FILE_NAME), *(folder / name for name in names))
     for path in (folder, *files):
         try:

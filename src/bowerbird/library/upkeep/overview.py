@@ -11,12 +11,12 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.upkeep import health, installation_checks
 from bowerbird.library.upkeep.health import Result
 from bowerbird.model.jobs import OpenJob
-from bowerbird.model.vectors import ListedVectorStore
+from bowerbird.model.words import ListedVectorStore
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.accounts.sunset_notices import VersionUseStore
-from bowerbird.storage.backup import last_backup
-from bowerbird.storage.backup.last_backup import LastBackup
+from bowerbird.storage.backup import archives
+from bowerbird.storage.backup.archives import LastBackup
 from bowerbird.storage.checks import CheckStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.upkeep.jobs import JobStore
@@ -144,7 +144,7 @@ class Overview:
             engine=engine,
             database_bytes=size,
             free_bytes=health.free_bytes(settings),
-            backup=last_backup.read(settings.data_dir) if settings.is_sqlite else None,
+            backup=archives.read_last(settings.data_dir) if settings.is_sqlite else None,
             versions=[UsedVersion(*row) for row in called],
             results=[
                 health.address(settings),

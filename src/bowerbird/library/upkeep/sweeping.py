@@ -40,8 +40,13 @@ from bowerbird.storage.ingest import (
 )
 from bowerbird.storage.sign_in.one_time_links import OneTimeLinkStore, SpentAttemptStore
 from bowerbird.storage.sign_in.sessions import Alive, SessionStore
-from bowerbird.storage.upkeep.idempotency import RETENTION_HOURS, IdempotencyStore
-from bowerbird.storage.upkeep.sweeping import Due, Expiry, SweepStore
+from bowerbird.storage.upkeep.idempotency import (
+    RETENTION_HOURS,
+    Due,
+    Expiry,
+    IdempotencyStore,
+    SweepStore,
+)
 
 _DAY: Final = 86_400 * MICROSECONDS
 Removal = Callable[[Transaction], Awaitable[int]]

@@ -12,7 +12,7 @@ from bowerbird.library.access import plans
 from bowerbird.library.access.turns import lock_library
 from bowerbird.library.vectors.sweeps import text_hash, text_of_rendering
 from bowerbird.model.accounts import Account
-from bowerbird.model.vectors import PART_POSTS, NewVector, UnembeddedPost, VectorStoreState
+from bowerbird.model.words import PART_POSTS, NewVector, UnembeddedPost, VectorStoreState
 from bowerbird.search.meaning.embedding import POST_THREADS, Embedder
 from bowerbird.search.meaning.models import Models, needs_second_model
 from bowerbird.storage.accounts.accounts import AccountStore

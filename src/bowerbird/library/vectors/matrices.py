@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from bowerbird.model.accounts import Account
-from bowerbird.model.vectors import VectorStoreState
+from bowerbird.model.words import VectorStoreState
 from bowerbird.storage.words.vectors import VectorStore
 
 if TYPE_CHECKING:

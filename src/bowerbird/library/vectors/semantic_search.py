@@ -16,7 +16,7 @@ from bowerbird.library.access import plans
 from bowerbird.library.vectors.matrices import Matrices
 from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
-from bowerbird.model.vectors import VectorStoreState
+from bowerbird.model.words import VectorStoreState
 from bowerbird.search.meaning.embedding import NO_FLOOR
 from bowerbird.search.meaning.models import Models, first_share, is_known
 from bowerbird.storage.database import Database, Reader

@@ -17,7 +17,7 @@ from bowerbird.model import json_depth
 from bowerbird.model.jobs import EMBEDDING
 from bowerbird.model.posts.bookmarks import Post, own_words
 from bowerbird.model.posts.media import DOMAIN, attached_texts
-from bowerbird.model.vectors import BUILD
+from bowerbird.model.words import BUILD
 from bowerbird.search.meaning.embedding import Embedder
 from bowerbird.search.meaning.models import Models
 from bowerbird.storage.database import Database, Transaction

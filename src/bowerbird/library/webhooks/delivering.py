@@ -24,7 +24,7 @@ from bowerbird.library.webhooks.signing import SecretVault
 from bowerbird.library.webhooks.webhooks import host_of
 from bowerbird.mail import Email, MailDeferred, Mailer, MailOutcomeUnknown, MailRefused
 from bowerbird.model.accounts import Account, ActivityKind
-from bowerbird.model.webhooks import Delivery, DeliveryState, Webhook, WebhookState
+from bowerbird.model.events import Delivery, DeliveryState, Webhook, WebhookState
 from bowerbird.requests.limits import DELIVERIES_KEPT, WAITING_DELIVERIES_MAX
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.accounts import AccountStore

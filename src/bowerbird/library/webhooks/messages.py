@@ -11,11 +11,10 @@ from msgspec import UNSET
 from bowerbird.library.bookmarks.events import Event, Events
 from bowerbird.library.webhooks import leaving
 from bowerbird.model.accounts import Account
-from bowerbird.model.events import EventType
+from bowerbird.model.events import TEST, Delivery, DeliveryState, EventType, Webhook
 from bowerbird.model.instants import with_offset
 from bowerbird.model.labels import name_key
 from bowerbird.model.posts.filters import BookmarkFilter
-from bowerbird.model.webhooks import TEST, Delivery, DeliveryState, Webhook
 from bowerbird.requests.filters import filter_of
 from bowerbird.requests.limits import MESSAGE_BYTES_MAX
 from bowerbird.requests.views import ViewQuery

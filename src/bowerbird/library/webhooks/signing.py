@@ -15,7 +15,7 @@ from msgspec import Struct
 from bowerbird.clock import MICROSECONDS
 from bowerbird.connections.records import CannotOpen, NoKey, Sealer
 from bowerbird.errors import Code, Refusal
-from bowerbird.model.webhooks import FORMER_SECRET, Webhook
+from bowerbird.model.events import FORMER_SECRET, Webhook
 
 PREFIX: Final = "whsec_"
 _BYTES: Final = 32

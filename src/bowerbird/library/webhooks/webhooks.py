@@ -20,17 +20,17 @@ from bowerbird.library.bulk.rule_references import RuleReferences
 from bowerbird.library.webhooks import messages
 from bowerbird.library.webhooks.signing import Secrets, SecretVault, new_secret, replaced
 from bowerbird.model.accounts import Account, ActivityKind
-from bowerbird.model.events import EventType
-from bowerbird.model.instants import with_offset
-from bowerbird.model.jobs import WEBHOOKS
-from bowerbird.model.webhooks import (
+from bowerbird.model.events import (
     FORMER_SECRET,
     KIND,
     Delivery,
     DeliveryState,
+    EventType,
     Webhook,
     WebhookState,
 )
+from bowerbird.model.instants import with_offset
+from bowerbird.model.jobs import WEBHOOKS
 from bowerbird.requests import limits
 from bowerbird.requests.webhooks import NewWebhook, WebhookChange
 from bowerbird.settings import Settings

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final, TypeVar
 
-from bowerbird.model.vectors import PART_POSTS
+from bowerbird.model.words import PART_POSTS
 from bowerbird.search.meaning.arrays import (
     Floats,
     Integers,

@@ -2,6 +2,9 @@
 
 The manifest comes last, so that every member is read once. Reading validates everything, because
 an archive may come from an untrusted source.
+
+A file in the data folder remembers when a backup last succeeded: a restored database would name an
+older backup.
 """
 
 import hashlib
@@ -9,6 +12,7 @@ import io
 import os
 import tarfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import IO, Final
 
@@ -223,3 +227,30 @@ def _decoded(raw: bytes) -> Manifest:
     if instants.parse(manifest.made_at) is None:
         raise BadArchive("The manifest of the archive is invalid: made_at is not an instant.")
     return manifest
+
+
+LAST_NAME: Final = "last-backup.json"
+
+
+class LastBackup(Struct, frozen=True):
+    made_at: int
+    # Of the library before it was packed.
+    bytes: int
+
+
+def remember_last(folder: Path, backup: LastBackup) -> None:
+    """Raises OSError if the folder cannot be written."""
+    part = folder / f"{LAST_NAME}.part"
+    with suppress(FileNotFoundError):
+        part.unlink()
+    with os.fdopen(private_files.open_new(part), "wb") as file:
+        file.write(msgspec.json.encode(backup))
+    part.replace(folder / LAST_NAME)
+
+
+def read_last(folder: Path) -> LastBackup | None:
+    """None if no backup is known."""
+    try:
+        return msgspec.json.decode((folder / LAST_NAME).read_bytes(), type=LastBackup)
+    except (OSError, msgspec.DecodeError):
+        return None

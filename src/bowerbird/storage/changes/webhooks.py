@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec.structs import asdict
 
-from bowerbird.model.webhooks import Delivery, DeliveryState, Webhook, WebhookState
+from bowerbird.model.events import Delivery, DeliveryState, Webhook, WebhookState
 from bowerbird.storage.database import Reader, Row, Store, Transaction
 
 

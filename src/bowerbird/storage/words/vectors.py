@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird.model.accounts import Account, Plan
-from bowerbird.model.vectors import (
+from bowerbird.model.words import (
     BUILD,
     ListedVectorStore,
     NewVector,

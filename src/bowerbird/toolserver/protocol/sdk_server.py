@@ -22,7 +22,7 @@ from bowerbird.toolserver.protocol.prompts import PROMPTS, Prompt
 from bowerbird.toolserver.protocol.resources import TEMPLATES, Resources
 from bowerbird.toolserver.protocol.tool_calls import ToolCaller, ToolCalls
 from bowerbird.toolserver.tools.results import refusals
-from bowerbird.wire.responses import server_card
+from bowerbird.wire.responses import documents
 
 if TYPE_CHECKING:
     from bowerbird.toolserver.tools.tool import Json
@@ -127,8 +127,8 @@ def server(handlers: Handlers, site_url: str) -> "Server[Any]":
     built: Server[Any] = Server(
         "bowerbird",
         version=__version__,
-        title=server_card.TITLE,
-        description=server_card.DESCRIPTION,
+        title=documents.TITLE,
+        description=documents.DESCRIPTION,
         instructions=prompts.INSTRUCTIONS,
         website_url=site_url,
         cache_hints={

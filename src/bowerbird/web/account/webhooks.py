@@ -8,8 +8,7 @@ import msgspec
 from bowerbird.assembly import Services
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.webhooks.webhooks import DeliveryResponse, WebhookResponse, host_of
-from bowerbird.model.events import EventType
-from bowerbird.model.webhooks import TYPES, DeliveryState, WebhookState
+from bowerbird.model.events import TYPES, DeliveryState, EventType, WebhookState
 from bowerbird.requests import limits
 from bowerbird.requests.webhooks import NewWebhook, WebhookChange
 from bowerbird.web.visits.formats import Times

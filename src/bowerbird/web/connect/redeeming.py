@@ -15,7 +15,7 @@ from bowerbird.requests import decoding, limits
 from bowerbird.requests.ingest import RedeemRequest
 from bowerbird.settings import Settings
 from bowerbird.wire import bodies, router
-from bowerbird.wire.client_addresses import ClientAddresses, network_of
+from bowerbird.wire.auth import ClientAddresses, network_of
 from bowerbird.wire.metrics import RequestMetrics
 from bowerbird.wire.pipeline import Pipeline, Request, RoutedPath, Surface
 from bowerbird.wire.responses import envelope

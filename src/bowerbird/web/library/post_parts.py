@@ -17,7 +17,6 @@ from bowerbird.model import json_depth
 from bowerbird.model.labels import COLORS, name_key
 from bowerbird.model.posts import media
 from bowerbird.model.posts.bookmarks import Post, PostDetails, time_in_id
-from bowerbird.model.posts.links import PostContent  # noqa: TC001 - as the other models
 from bowerbird.model.posts.media import (
     KnownImage,
     avatar_url,
@@ -26,6 +25,7 @@ from bowerbird.model.posts.media import (
     shown_urls,
     url_key,
 )
+from bowerbird.model.posts.networks import PostContent  # noqa: TC001 - as the other models
 from bowerbird.web import templating
 from bowerbird.web.library.addresses import everything, of_post
 from bowerbird.web.library.pictures import MOVING, arranged, badge, is_picture, picture

@@ -9,8 +9,7 @@ from urllib.parse import quote, urlsplit
 from markupsafe import Markup, escape
 from msgspec import Struct
 
-from bowerbird.model.posts.links import ContentState, PostContent
-from bowerbird.model.posts.networks import MASTODON, NETWORKS, X
+from bowerbird.model.posts.networks import MASTODON, NETWORKS, ContentState, PostContent, X
 from bowerbird.web.library.addresses import everything
 from bowerbird.web.visits.formats import Dates
 

@@ -16,7 +16,7 @@ from bowerbird.library.upkeep.overview import OpenJobs, Overview
 from bowerbird.model.accounts import Membership, Plan
 from bowerbird.model.jobs import OpenJob
 from bowerbird.model.shares import Share
-from bowerbird.model.vectors import ListedVectorStore
+from bowerbird.model.words import ListedVectorStore
 from bowerbird.web.operator import rows
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import Access, PageRoute

@@ -10,7 +10,7 @@ from bowerbird.library.upkeep.health import Mark, Result
 from bowerbird.library.upkeep.overview import State, UsedVersion
 from bowerbird.model.jobs import KIND_NAMES, JobState, OpenJob
 from bowerbird.model.shares import Audience, Share
-from bowerbird.model.vectors import ListedVectorStore
+from bowerbird.model.words import ListedVectorStore
 from bowerbird.settings import Settings
 from bowerbird.web.visits.formats import Times
 from bowerbird.wire import deprecation

@@ -32,7 +32,7 @@ from bowerbird.web.visits.visit import (
     read_query,
 )
 from bowerbird.wire import form_files
-from bowerbird.wire.client_addresses import ClientAddresses
+from bowerbird.wire.auth import ClientAddresses
 from bowerbird.wire.form_files import NoFile, SentFile, TwoFiles
 from bowerbird.wire.pipeline import Request, RoutedPath
 from bowerbird.wire.responses.replies import Reply

@@ -16,7 +16,7 @@ from bowerbird.model.accounts import SignedIn, Where
 from bowerbird.settings import Settings
 from bowerbird.web.visits.formats import DateWords, Times, accepted
 from bowerbird.wire import bodies
-from bowerbird.wire.client_addresses import network_of
+from bowerbird.wire.auth import network_of
 from bowerbird.wire.pipeline import Request
 from bowerbird.wire.responses.replies import Header
 

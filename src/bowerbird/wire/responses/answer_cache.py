@@ -17,8 +17,7 @@ from msgspec import Struct
 from bowerbird import __version__
 from bowerbird.model.accounts import Account
 from bowerbird.wire.responses import envelope
-from bowerbird.wire.responses.replies import JSON, PRIVATE, Finished, Reply, Unsettled
-from bowerbird.wire.responses.states import State
+from bowerbird.wire.responses.replies import JSON, PRIVATE, Finished, Reply, State, Unsettled
 
 # Smaller answers save too few bytes.
 LEAST_BYTES: Final = 1_024
@@ -128,7 +127,7 @@ class AnswerCache:
         target: RequestTarget,
         build: Callable[[], Awaitable[One]],
     ) -> Reply:
-        """One resource, whose ETag begins with its state (wire/preconditions.py)."""
+        """One resource, whose ETag begins with its state (wire/writes.py)."""
         key = _key_of(account, target)
         reply = self._answers.get(key)
         if reply is None:
@@ -172,7 +171,7 @@ class AnswerCache:
     ) -> Reply:
         """An answer that depends on more than the library. Its ETag is a hash of its bytes.
 
-        That of one resource begins with its state (wire/preconditions.py).
+        That of one resource begins with its state (wire/writes.py).
         """
         encoding = chosen(target.accept_encoding)
         body = envelope.naming_ignored(body, target.ignored)

@@ -9,8 +9,16 @@ from msgspec import UNSET, Struct, UnsetType
 from bowerbird.errors import CATALOGUE, Advice, Code, Refusal
 from bowerbird.library.bookmarks.list_request import BookmarkList, ByMeaning
 from bowerbird.library.bulk.requests import BulkChange
-from bowerbird.model.posts.links import ContentState, PostContent
-from bowerbird.wire.responses.replies import JSON, PRIVATE, Header, Reply, Unsettled
+from bowerbird.model.posts.networks import ContentState, PostContent
+from bowerbird.wire.responses.replies import (
+    CORS,
+    ENVIRONMENT,
+    JSON,
+    PRIVATE,
+    Header,
+    Reply,
+    Unsettled,
+)
 
 
 class QueryMeta(Struct, frozen=True, kw_only=True):
@@ -252,3 +260,19 @@ def fault(reference: str) -> Refusal:
         Code.INTERNAL_ERROR,
         f"Internal error. It is logged with the reference {reference}.",
     )
+
+
+SANDBOX: Final = "/v1/sandbox"
+_API: Final = "/v1/"
+
+
+def unrouted(refused: Refusal, upgrade_url: str, path: str) -> Reply:
+    """`path`: as far as it was read."""
+    if path == SANDBOX or path.startswith(f"{SANDBOX}/"):
+        # Every response of the sandbox says that it is one.
+        reply = marked_refusal(refused, upgrade_url)
+        return Reply(reply.status, [*reply.headers, ENVIRONMENT, *CORS], reply.body)
+    reply = refusal(refused, upgrade_url)
+    if path.startswith(_API):
+        return Reply(reply.status, [*reply.headers, *CORS], reply.body)
+    return reply

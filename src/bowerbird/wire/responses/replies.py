@@ -1,10 +1,17 @@
-"""A complete answer, and the headers that every answer of the API has."""
+"""A complete answer, and the headers that every answer of the API has.
 
+The state of one resource, which begins its ETag and which conditions of writes are about.
+"""
+
+import hashlib
 from collections.abc import AsyncIterator
-from typing import Final
+from email.utils import formatdate
+from typing import Final, NamedTuple
 
 import msgspec
 from msgspec import Struct
+
+from bowerbird.clock import MICROSECONDS
 
 Header = tuple[bytes, bytes]
 
@@ -63,3 +70,24 @@ class Finished(Struct, frozen=True):
 
     body: bytes
     headers: list[Header]
+
+
+class State(NamedTuple):
+    """What is stored of one resource, and when that was last changed."""
+
+    stored: bytes
+    changed_at: int
+
+    @property
+    def tag(self) -> bytes:
+        """The half of an ETag that shows in which state a resource is."""
+        return hashlib.blake2b(self.stored, digest_size=16).hexdigest().encode()
+
+    @property
+    def last_modified(self) -> tuple[bytes, bytes]:
+        date = formatdate(self.changed_at // MICROSECONDS, usegmt=True)
+        return b"last-modified", date.encode()
+
+
+def state_of(stored: object, changed_at: int) -> State:
+    return State(msgspec.json.encode(stored), changed_at)

@@ -15,8 +15,7 @@ from bowerbird.library.bookmarks.searching.word_reading import ReadWords, WordRe
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
 from bowerbird.model.posts.filters import BookmarkFilter, Sort
-from bowerbird.model.vectors import VectorStoreState
-from bowerbird.model.words import Term, WordQuery
+from bowerbird.model.words import Term, VectorStoreState, WordQuery
 from bowerbird.requests.limits import RANKED_MAX
 from bowerbird.search.queries import query_language
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore

@@ -1,1 +1,0 @@
-"""Files the service creates, and scratch folders."""
