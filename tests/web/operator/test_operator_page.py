@@ -15,10 +15,10 @@ from bowerbird.jobs.worker import JobKind, Worker
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.sign_in.one_time_links import Invitations
 from bowerbird.library.upkeep.overview import Remembered
-from bowerbird.model import bulk, connections, jobs, rules, vectors, webhooks
+from bowerbird.model import bulk, connections, events, jobs, rules, words
 from bowerbird.model.accounts import ActivityKind
 from bowerbird.model.jobs import KIND_NAMES, Job
-from bowerbird.model.posts import links, media
+from bowerbird.model.posts import media, networks
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.sunset_notices import VersionUseStore
 from bowerbird.storage.backup import archives
@@ -233,8 +233,8 @@ async def test_kinds_of_jobs_are_named_in_words(house: House) -> None:
 
 
 def test_every_kind_of_job_has_a_name() -> None:
-    kinds = {jobs.KIND, bulk.KIND, connections.KIND, links.KIND, media.KIND, vectors.BUILD}
-    kinds |= {rules.KIND, webhooks.KIND}
+    kinds = {jobs.KIND, bulk.KIND, connections.KIND, networks.KIND, media.KIND, words.BUILD}
+    kinds |= {rules.KIND, events.KIND}
     assert {*kinds, account_jobs.NAME, account_jobs.REINDEX} == set(KIND_NAMES)
 
 
