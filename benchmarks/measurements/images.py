@@ -26,7 +26,7 @@ from bowerbird.clock import system_clock
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.library.media.keeping import Keeping
-from bowerbird.library.media.preferences import MediaPreferences
+from bowerbird.library.media.kept import MediaPreferences
 from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.model.accounts import Where
 from bowerbird.settings import Settings

@@ -11,7 +11,7 @@ from playwright.sync_api import Page
 from benchmarks import bars, servers, signed_in_library
 from benchmarks.figures import Row, bar_row
 from benchmarks.options import Options
-from bowerbird.images import drawings
+from bowerbird.images import hosts
 from tests.web.chromium import Chromium
 
 KEYS: Final = (
@@ -36,7 +36,7 @@ def measure(options: Options) -> Iterator[Row]:
     folder = options.work_folder / "keys"
     shutil.rmtree(folder, ignore_errors=True)
     # They are part of the package: nothing is downloaded.
-    pictures = sorted(url for url in drawings.by_url() if "/people/" not in url)
+    pictures = sorted(url for url in hosts.drawings_by_url() if "/people/" not in url)
     token = asyncio.run(signed_in_library.fill(folder, _POSTS, pictures))
     with (
         servers.bowerbird(folder, options.log, log_level=options.log_level) as server,

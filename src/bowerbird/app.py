@@ -15,7 +15,7 @@ from bowerbird.ingest.router import ingest
 from bowerbird.jobs.assembly import build_searching, build_worker, show_embedding
 from bowerbird.jobs.worker import JobWatch, Worker
 from bowerbird.library.access.call_allowance import CallCounter
-from bowerbird.library.accounts.uses import KeyUse, Uses, VersionUse
+from bowerbird.library.accounts.tokens import KeyUse, Uses, VersionUse
 from bowerbird.library.ingest.files import FileJobs
 from bowerbird.library.sign_in.mailed_links import MailedLinks
 from bowerbird.library.upkeep.sweeping import Sweeping
@@ -42,8 +42,7 @@ from bowerbird.sandbox import router as sandbox
 from bowerbird.search.meaning.models import Models
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.accounts.credentials import KeyStore
-from bowerbird.storage.accounts.sunset_notices import VersionUseStore
+from bowerbird.storage.accounts.credentials import KeyStore, VersionUseStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.files import Files
 from bowerbird.toolserver.assembly import tool_server

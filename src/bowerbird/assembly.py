@@ -36,9 +36,8 @@ from bowerbird.library.labels.labels import Labels
 from bowerbird.library.labels.new_labels import NewLabels
 from bowerbird.library.labels.suggestions import LabelSuggestions
 from bowerbird.library.links import LinkReading
-from bowerbird.library.media.kept import KeptImages
-from bowerbird.library.media.preferences import MediaPreferences
-from bowerbird.library.rules.nearness import RuleNearness
+from bowerbird.library.media.kept import KeptImages, MediaPreferences
+from bowerbird.library.rules.matching import RuleNearness
 from bowerbird.library.rules.past import RulePast
 from bowerbird.library.rules.rules import Rules
 from bowerbird.library.sharing.shared_lists import SharedLists

@@ -105,7 +105,7 @@ def test_only_accounts_that_called_this_version_in_90_days_are_emailed(
 def test_callers_beyond_the_first_page_get_an_email_too(
     library: Library, server: MailServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bowerbird.storage.accounts.sunset_notices._PAGE", 1)
+    monkeypatch.setattr("bowerbird.storage.accounts.credentials._PAGE", 1)
 
     send(library)
 

@@ -13,7 +13,7 @@ from bowerbird.clock import system_clock
 from bowerbird.jobs.account_jobs import MediaJobs
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.media.keeping import Keeping
-from bowerbird.library.media.preferences import MediaPreferences
+from bowerbird.library.media.kept import MediaPreferences
 from bowerbird.storage.files import Files
 from tests.crash import killing
 from tests.support.image_hosts import ImageHosts

@@ -10,8 +10,8 @@ import sys
 from bowerbird.cli.context import opened_library, settings_from_environment
 from bowerbird.clock import system_clock
 from bowerbird.library.labels.suggestions import LabelSuggestions
-from bowerbird.library.rules import triggers
-from bowerbird.library.rules.nearness import RuleNearness
+from bowerbird.library.rules import passes
+from bowerbird.library.rules.matching import RuleNearness
 from bowerbird.library.rules.running import RuleRuns
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from tests.crash import killing
@@ -21,7 +21,7 @@ async def run(report: killing.Report) -> None:
     async def progress(_done: int, _total: int) -> None:
         report()
 
-    triggers.POSTS_PER_TURN = 20  # type: ignore[misc]
+    passes.POSTS_PER_TURN = 20  # type: ignore[misc]
     async with opened_library(settings_from_environment()) as opened:
         meaning = SemanticSearch(opened.database)
         suggest = LabelSuggestions(opened.database, meaning).of_posts

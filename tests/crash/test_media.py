@@ -12,8 +12,7 @@ from bowerbird.cli.context import opened_library
 from bowerbird.clock import system_clock
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.media.keeping import Keeping
-from bowerbird.library.media.kept import KeptImages
-from bowerbird.library.media.preferences import MediaPreferences
+from bowerbird.library.media.kept import KeptImages, MediaPreferences
 from bowerbird.settings import Settings
 from bowerbird.storage.files import Files
 from tests.crash import killing

@@ -8,10 +8,10 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from bowerbird import outgoing
 from bowerbird.images import fetching
 from bowerbird.images.fetching import NotFetched, Reason
 from bowerbird.images.hosts import AllowedHosts
-from bowerbird.outgoing import requests as outgoing
 from tests.support import pictures
 from tests.support.image_hosts import (
     BLUESKY,

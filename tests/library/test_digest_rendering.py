@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from bowerbird.library.digests.markdown import markdown, plain_text
 from bowerbird.library.digests.responses import (
     DigestPost,
     DigestResponse,
@@ -24,7 +23,7 @@ from bowerbird.library.digests.responses import (
     to_response,
     web_address,
 )
-from bowerbird.library.digests.wording import html
+from bowerbird.library.digests.wording import html, markdown, plain_text
 from bowerbird.model.digests import AuthorCount, Contents, Digest, LabelCount, MailState, period_of
 
 EMPTY = PostsPart(0, [])

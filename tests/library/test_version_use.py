@@ -5,8 +5,8 @@ import asyncio
 import pytest
 from structlog.testing import capture_logs
 
-from bowerbird.library.accounts.uses import VersionUse
-from bowerbird.storage.accounts.sunset_notices import VersionUseStore
+from bowerbird.library.accounts.tokens import VersionUse
+from bowerbird.storage.accounts.credentials import VersionUseStore
 from bowerbird.storage.database import Database
 from tests.support import toolcalls
 from tests.support.service import NOW, Service, SetClock
@@ -100,7 +100,7 @@ async def test_uses_that_cannot_be_written_are_logged_and_written_later(cast: Se
 async def test_every_use_is_recorded_when_the_cache_is_full(
     cast: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bowerbird.library.accounts.uses._MAX_RECORDED", 1)
+    monkeypatch.setattr("bowerbird.library.accounts.tokens._MAX_RECORDED", 1)
     uses = VersionUse(VersionUseStore(cast.database), cast.clock)
     members = (cast.alice, cast.bob, cast.free)
     for member in members:

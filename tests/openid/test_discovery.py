@@ -198,8 +198,7 @@ async def test_unknown_keys_are_looked_up_at_most_every_30_seconds() -> None:
 
 async def test_concurrent_sign_ins_share_one_request_for_a_new_key() -> None:
     # Imported here because it is slow to import.
-    from bowerbird.openid.discovery import Discovery  # noqa: PLC0415
-    from bowerbird.openid.fetching import Fetcher  # noqa: PLC0415
+    from bowerbird.openid.fetching import Discovery, Fetcher  # noqa: PLC0415
 
     async with openid_stand_in() as provider:
         (settings,) = configured(provider.settings())

@@ -17,7 +17,7 @@ from bowerbird.requests import limits
 from bowerbird.settings import Settings
 from bowerbird.storage.files import Files
 from bowerbird.storage.libraries import EXPORTS, DailyUseStore, DayUse
-from bowerbird.storage.sign_in.one_time_links import SecretStore
+from bowerbird.storage.sign_in import SecretStore
 from tests.support import make, working, writing
 from tests.support.exporting import begin, export, fetch, finished
 from tests.support.in_turn import in_turn

@@ -19,7 +19,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from bowerbird.images.fetching import Fetcher
 from bowerbird.images.hosts import AllowedHosts
-from bowerbird.outgoing.requests import Streams
+from bowerbird.outgoing import Streams
 
 X = "pbs.twimg.com"
 BLUESKY = "cdn.bsky.app"

@@ -6,8 +6,7 @@ from typing import Any
 
 from bowerbird.jobs.account_jobs import MediaJobs
 from bowerbird.library.media.keeping import Keeping
-from bowerbird.library.media.kept import KeptImages
-from bowerbird.library.media.preferences import MediaPreferences, MediaState
+from bowerbird.library.media.kept import KeptImages, MediaPreferences, MediaState
 from bowerbird.settings import Settings
 from bowerbird.storage.files import Files
 from tests.support import pictures

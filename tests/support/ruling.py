@@ -3,7 +3,7 @@
 from typing import Any
 
 from bowerbird.library.labels.suggestions import LabelSuggestions
-from bowerbird.library.rules.nearness import RuleNearness
+from bowerbird.library.rules.matching import RuleNearness
 from bowerbird.library.rules.running import RuleRuns
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from tests.support import writing

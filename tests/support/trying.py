@@ -10,7 +10,7 @@ import httpx
 import bowerbird
 from bowerbird import app
 from bowerbird.app import App
-from bowerbird.images import drawings
+from bowerbird.images import hosts
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
 from bowerbird.web import templating
@@ -23,7 +23,7 @@ EVERYTHING = {"is_unread_only": "false", "hide_archived": "false"}
 def posts() -> list[dict[str, Any]]:
     """As the sandbox of a service with the default settings has them, with its own pictures."""
     text = (FOLDER / "posts.json").read_text(encoding="utf-8")
-    for address, drawing in drawings.by_url().items():
+    for address, drawing in hosts.drawings_by_url().items():
         place = Settings().site_origin + templating.paths()[drawing.file]
         text = text.replace(f'"{address}"', f'"{place}"')
     read: list[dict[str, Any]] = json.loads(text)

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from bowerbird.library.access import plans
-from bowerbird.library.access.attempt_limits import BURST
+from bowerbird.library.access.call_allowance import BURST
 from bowerbird.openapi import specification
 from bowerbird.storage.database import Transaction
 from bowerbird.storage.sqlite.database import FILE_NAME

@@ -18,14 +18,14 @@ import msgspec
 from bowerbird.connections.records import Answer, SourceProblem
 from bowerbird.model.connections import ANSWER_BYTES_MAX, Problem
 from bowerbird.model.json_depth import without_lone_surrogates
-from bowerbird.outgoing import addresses
-from bowerbird.outgoing.addresses import Resolve
-from bowerbird.outgoing.requests import (
+from bowerbird.outgoing import (
     Connect,
     OutgoingRequests,
     PrivateAddress,
+    Resolve,
     Response,
     host_port,
+    resolve,
 )
 from bowerbird.settings import Settings
 from bowerbird.settings.values import LOOPBACK
@@ -53,7 +53,7 @@ class Fetcher(OutgoingRequests):
         self,
         private_hosts: Collection[str] = (),
         *,
-        resolve: Resolve = addresses.resolve,
+        resolve: Resolve = resolve,
         connect: Connect | None = None,
         timeout_s: float | None = None,
         least_s: float = LEAST_S,

@@ -28,8 +28,8 @@ from bowerbird.connections.records import (
     Tokens,
 )
 from bowerbird.model.connections import Problem
-from bowerbird.openid.people import Begun
 from bowerbird.openid.providers import Endpoints, Provider, X
+from bowerbird.openid.sign_in import Begun
 
 if TYPE_CHECKING:
     from bowerbird.openid.flow import Flow

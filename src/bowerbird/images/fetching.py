@@ -16,9 +16,7 @@ from bowerbird.images import formats
 from bowerbird.images.formats import ImageFormat
 from bowerbird.images.hosts import AllowedHosts
 from bowerbird.model.posts.media import URL_MAX
-from bowerbird.outgoing import addresses
-from bowerbird.outgoing.addresses import Resolve
-from bowerbird.outgoing.requests import Connect, OutgoingRequests, PrivateAddress, Response
+from bowerbird.outgoing import Connect, OutgoingRequests, PrivateAddress, Resolve, Response, resolve
 
 MAX_BYTES: Final = 16 * 1024 * 1024
 VIDEO_BYTES_MAX: Final = 32 * 1024 * 1024
@@ -80,7 +78,7 @@ class Fetcher(OutgoingRequests):
         self,
         allowed: AllowedHosts,
         *,
-        resolve: Resolve = addresses.resolve,
+        resolve: Resolve = resolve,
         connect: Connect | None = None,
         timeout_s: float = TIMEOUT_S,
     ) -> None:

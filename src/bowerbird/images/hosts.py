@@ -1,7 +1,13 @@
-"""The hosts from which images may be fetched, in one table."""
+"""The hosts from which images may be fetched, in one table, and the drawings of the demo.
 
-from collections.abc import Collection
-from typing import Final
+The drawings are in the package, so that the demo shows its pictures without a network.
+"""
+
+import re
+from collections.abc import Collection, Mapping
+from functools import cache
+from importlib import resources
+from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from bowerbird.model.posts.media import URL_MAX
@@ -56,3 +62,33 @@ def instance_of(source: str, link: str) -> str:
     """The server of a post in a network of many servers, or ''."""
     host = host_of(link) if source in FEDERATED else ""
     return host if is_host_name(host) else ""
+
+
+_NAME: Final = re.compile(r"demo-(people-)?(.+)\.svg")
+_SIZE: Final = re.compile(rb'width="(\d+)" height="(\d+)"')
+
+
+class Drawing(NamedTuple):
+    # Its name among the files that the website serves.
+    file: str
+    content: bytes
+    width: int
+    height: int
+
+
+@cache
+def drawings_by_url() -> Mapping[str, Drawing]:
+    """`https://images.example.com/kingfisher.jpg` is `demo-kingfisher.svg`, and so on.
+
+    That of an author, `…/people/wren.png`, is `demo-people-wren.svg`.
+    """
+    drawings = {}
+    for file in resources.files("bowerbird.images").joinpath("demo").iterdir():
+        if name := _NAME.fullmatch(file.name):
+            content = file.read_bytes()
+            size = _SIZE.search(content)
+            assert size is not None
+            place = f"people/{name[2]}.png" if name[1] else f"{name[2]}.jpg"
+            url = f"https://{DEMO_HOST}/{place}"
+            drawings[url] = Drawing(file.name, content, int(size[1]), int(size[2]))
+    return drawings

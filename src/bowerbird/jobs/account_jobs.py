@@ -25,7 +25,7 @@ from bowerbird.library.digests.emails import DigestEmails
 from bowerbird.library.labels.suggestions import LabelSuggestions
 from bowerbird.library.links import LinkReading
 from bowerbird.library.media.keeping import Keeping
-from bowerbird.library.rules.nearness import RuleNearness
+from bowerbird.library.rules.matching import RuleNearness
 from bowerbird.library.rules.running import RuleRuns
 from bowerbird.library.upkeep.corrections import Dating, PostLanguages, PostTraits, Reindexing
 from bowerbird.library.vectors.builds import VectorBuilds

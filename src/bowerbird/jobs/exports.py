@@ -25,7 +25,7 @@ from bowerbird.exports import posts_file, writer
 from bowerbird.exports.posts_file import Picture, Pictures
 from bowerbird.exports.tasks import FORMATS
 from bowerbird.exports.writer import DocumentInfo, ExportFailed, WrittenFile
-from bowerbird.images import drawings, hosts
+from bowerbird.images import hosts
 from bowerbird.jobs.worker import Failed, JobKind, Progress, Recurring
 from bowerbird.library.access import turns
 from bowerbird.library.exports import selection
@@ -83,7 +83,7 @@ class ExportPictures:
     def _draw(self, urls: Sequence[str]) -> None:
         """The pictures of the demo, which are part of the package."""
         for url in urls:
-            if drawing := drawings.by_url().get(url):
+            if drawing := hosts.drawings_by_url().get(url):
                 self._folder.mkdir(exist_ok=True)
                 (self._folder / drawing.file).write_bytes(drawing.content)
                 self._pictures[url] = Picture(drawing.file, drawing.width, drawing.height)

@@ -20,7 +20,7 @@ from bowerbird.clock import MICROSECONDS, Clock, month_of
 from bowerbird.connections import records
 from bowerbird.connections.published import Busy, Endpoint, Outcome, endpoint_of, gone
 from bowerbird.connections.records import Answer, SourceProblem
-from bowerbird.library.access.attempt_limits import AttemptLimits
+from bowerbird.library.access.call_allowance import AttemptLimits
 from bowerbird.library.access.turns import lock_library
 from bowerbird.library.imports.intake import Intake
 from bowerbird.library.imports.saving import PostPreview, SavedItem, SaveResult

@@ -207,7 +207,7 @@ class Webhook(Struct, frozen=True, kw_only=True):
     state: WebhookState
     # Why the last message was not delivered, or "".
     problem: str
-    # Encrypted; see library/webhooks/signing.py.
+    # Encrypted; see library/webhooks/messages.py.
     sealed: bytes
     rotated_at: int | None
     # The number of the last event that was delivered, or that is not for it.

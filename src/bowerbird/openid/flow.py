@@ -23,12 +23,18 @@ from joserfc.jws import JWSRegistry
 from msgspec import Struct
 
 from bowerbird.clock import MICROSECONDS, Clock
-from bowerbird.openid import people
-from bowerbird.openid.discovery import Discovery
-from bowerbird.openid.fetching import Fetcher, connection
-from bowerbird.openid.people import Begun, Person, Started
-from bowerbird.openid.problems import expired, not_asked_again, refused, unusable, unverified
-from bowerbird.openid.providers import Endpoints, Provider
+from bowerbird.openid import sign_in
+from bowerbird.openid.fetching import Discovery, Fetcher, connection
+from bowerbird.openid.providers import (
+    Endpoints,
+    Provider,
+    expired,
+    not_asked_again,
+    refused,
+    unusable,
+    unverified,
+)
+from bowerbird.openid.sign_in import Begun, Person, Started
 
 _LEEWAY_S: Final = 60
 
@@ -246,15 +252,15 @@ class Flow:
         )
         if asked_again_at is not None and self._provider.says_when:
             require_asked_since(self._provider, verified, asked_again_at // MICROSECONDS)
-        claims = people.read_claims(self._provider, verified)
+        claims = sign_in.read_claims(self._provider, verified)
         url = (await self._discovery.document()).userinfo_endpoint
         if claims.email is None and url:
             claims = await self._read_userinfo(url, tokens.access_token, claims.sub)
-        return people.from_claims(self._provider, claims)
+        return sign_in.from_claims(self._provider, claims)
 
-    async def _read_userinfo(self, url: str, access_token: str, subject: str) -> people.Claims:
+    async def _read_userinfo(self, url: str, access_token: str, subject: str) -> sign_in.Claims:
         """Many providers leave the email address out of the ID token."""
-        claims = await self._fetcher.get(url, people.Claims, _bearer(access_token))
+        claims = await self._fetcher.get(url, sign_in.Claims, _bearer(access_token))
         if claims.sub != subject:
             raise unverified(self._provider, "userinfo_of_another_person")
         return claims
@@ -262,12 +268,12 @@ class Flow:
     async def _read_user(self, endpoints: Endpoints, access_token: str) -> Person:
         headers = _bearer(access_token)
         if self._provider.protocol == "x":
-            answer = await self._fetcher.get(endpoints.user, people.XAnswer, headers)
-            return people.from_x(self._provider, answer)
+            answer = await self._fetcher.get(endpoints.user, sign_in.XAnswer, headers)
+            return sign_in.from_x(self._provider, answer)
         headers |= _GITHUB_HEADERS
-        user = await self._fetcher.get(endpoints.user, people.GitHubUser, headers)
-        emails = await self._fetcher.get(endpoints.emails, list[people.GitHubEmail], headers)
-        return people.from_github(self._provider, user, emails)
+        user = await self._fetcher.get(endpoints.user, sign_in.GitHubUser, headers)
+        emails = await self._fetcher.get(endpoints.emails, list[sign_in.GitHubEmail], headers)
+        return sign_in.from_github(self._provider, user, emails)
 
 
 def _is_same(expected: str, given: str) -> bool:

@@ -32,8 +32,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.instants import with_offset, without_offset
 from bowerbird.model.jobs import RETENTION_S, ExportFile, JobState
 from bowerbird.requests.exports import ExportRequest
-from bowerbird.sandbox.fixtures import Fixtures
-from bowerbird.sandbox.meaning import SandboxMeaning
+from bowerbird.sandbox.fixtures import Fixtures, SandboxMeaning
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Transaction
 from bowerbird.storage.files import OpenFile

@@ -14,7 +14,7 @@ from starlette.types import Receive
 from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.errors import CATALOGUE, Code, Refusal
-from bowerbird.images import drawings
+from bowerbird.images import hosts
 from bowerbird.library.access.call_allowance import CallCounter
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bulk.requests import bulk_requests
@@ -29,8 +29,7 @@ from bowerbird.rest import labels as label_routes
 from bowerbird.rest import views as view_routes
 from bowerbird.rest.bulk import Changing
 from bowerbird.sandbox.exports import SandboxExports
-from bowerbird.sandbox.fixtures import Fixtures
-from bowerbird.sandbox.meaning import SandboxMeaning
+from bowerbird.sandbox.fixtures import Fixtures, SandboxMeaning
 from bowerbird.settings import Settings
 from bowerbird.web import templating
 from bowerbird.wire import bodies, router
@@ -180,7 +179,7 @@ def build(
     fixtures = Fixtures(
         {
             address: settings.site_origin + paths[drawing.file]
-            for address, drawing in drawings.by_url().items()
+            for address, drawing in hosts.drawings_by_url().items()
         }
     )
     return serve(

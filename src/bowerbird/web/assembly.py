@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from bowerbird.assembly import Services
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.accounts.accounts import AccountDeletion
-from bowerbird.library.accounts.uses import VersionUse
+from bowerbird.library.accounts.tokens import VersionUse
 from bowerbird.library.statistics.statistics import Statistics
 from bowerbird.web import exports as export_pages
 from bowerbird.web import saving, welcome

@@ -18,7 +18,7 @@ from bowerbird.assembly import Services
 from bowerbird.clock import MICROSECONDS
 from bowerbird.errors import Code, Refusal
 from bowerbird.library import demo
-from bowerbird.library.access.attempt_limits import AttemptLimits
+from bowerbird.library.access.call_allowance import AttemptLimits
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account, Reading, Session, SignedIn

@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from bowerbird import __version__
 from bowerbird.errors import CATALOGUE
-from bowerbird.images import drawings
+from bowerbird.images import hosts
 from bowerbird.search.queries import query_fields
 from bowerbird.settings import Settings
 from bowerbird.web import navigation, page_examples
@@ -63,7 +63,7 @@ def _static_files() -> tuple[tuple[str, bytes], ...]:
     # A file is known by its name, whichever room it is in.
     rooms = [folder, *(entry for entry in folder.iterdir() if entry.is_dir())]
     found = [file for room in rooms for file in room.iterdir() if _kind(file.name) in _TYPES]
-    drawn = [(drawing.file, drawing.content) for drawing in drawings.by_url().values()]
+    drawn = [(drawing.file, drawing.content) for drawing in hosts.drawings_by_url().values()]
     return tuple(sorted([*((entry.name, _sent(entry)) for entry in found), *drawn]))
 
 

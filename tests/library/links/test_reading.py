@@ -7,7 +7,7 @@ import pytest
 from bowerbird.clock import MICROSECONDS
 from bowerbird.errors import Refusal
 from bowerbird.library import links as links_reading
-from bowerbird.library.access.attempt_limits import BURST
+from bowerbird.library.access.call_allowance import BURST
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.model.arrival import Completeness
 from bowerbird.model.posts.networks import LEFT, Reason

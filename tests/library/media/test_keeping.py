@@ -10,7 +10,7 @@ from bowerbird.errors import Refusal
 from bowerbird.images.fetching import Reason
 from bowerbird.library.accounts.accounts import AccountDeletion
 from bowerbird.library.media.downloads import RETRIES_S
-from bowerbird.library.media.preferences import MEGABYTE
+from bowerbird.library.media.kept import MEGABYTE
 from bowerbird.library.upkeep.checks import Checks
 from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.model.posts.media import file_name

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bowerbird.images import drawings as drawn_pictures
+from bowerbird.images import hosts
 from bowerbird.library import demo
 from bowerbird.model.posts.media import shown_urls
 from tests.support.keeping import Shelf
@@ -20,7 +20,7 @@ _POSTS: list[dict[str, Any]] = json.loads(
 def test_every_image_of_the_samples_is_drawn() -> None:
     urls = {url for post in _POSTS for url in shown_urls(post)}
 
-    assert urls == set(drawn_pictures.by_url())
+    assert urls == set(hosts.drawings_by_url())
 
 
 @pytest.mark.anyio

@@ -20,7 +20,7 @@ from bowerbird.model.accounts import ActivityKind
 from bowerbird.model.jobs import KIND_NAMES, Job
 from bowerbird.model.posts import media, networks
 from bowerbird.settings import Settings
-from bowerbird.storage.accounts.sunset_notices import VersionUseStore
+from bowerbird.storage.accounts.credentials import VersionUseStore
 from bowerbird.storage.backup import archives
 from bowerbird.storage.backup.archives import LastBackup
 from bowerbird.storage.database import Database, Transaction

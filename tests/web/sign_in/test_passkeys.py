@@ -15,7 +15,7 @@ from bowerbird.library.access.activity import Activity
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.model.accounts import ActivityKind, Passkey
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.sign_in.identities import PasskeyStore, WaysInStore
+from bowerbird.storage.sign_in import PasskeyStore, WaysInStore
 from tests.support import databases
 from tests.support.authenticator import PRESENT, VERIFIED, Authenticator, encoded
 from tests.support.postgres import ThrowawayPostgres

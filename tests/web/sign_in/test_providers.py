@@ -12,7 +12,7 @@ from bowerbird.clock import MICROSECONDS
 from bowerbird.library.access.activity import Activity
 from bowerbird.model.accounts import ActivityKind
 from bowerbird.storage.database import Database
-from bowerbird.storage.sign_in.identities import IdentityStore, PasskeyStore
+from bowerbird.storage.sign_in import IdentityStore, PasskeyStore
 from tests.support import databases
 from tests.support.postgres import ThrowawayPostgres
 from tests.support.visiting import ORIGIN, Visitor

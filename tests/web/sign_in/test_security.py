@@ -8,7 +8,7 @@ import pytest
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.library.access.activity import Activity
-from bowerbird.library.access.attempt_limits import BURST
+from bowerbird.library.access.call_allowance import BURST
 from bowerbird.model.accounts import ActivityKind
 from tests.support import databases
 from tests.support.authenticator import Authenticator

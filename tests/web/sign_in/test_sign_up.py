@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from bowerbird.clock import MICROSECONDS
-from bowerbird.library.access.attempt_limits import BURST
+from bowerbird.library.access.call_allowance import BURST
 from bowerbird.library.sign_in.one_time_links import Invitations
 from bowerbird.storage.database import Database
 from bowerbird.web.sign_in.sign_up import SIGN_UPS_PER_DAY

@@ -12,8 +12,7 @@ from bowerbird.cli.context import LibraryContext, with_library
 from bowerbird.cli.output import Column, json_option, moment_column, print_listing
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.sharing.overview import ShareOverview
-from bowerbird.library.sharing.shares import PATH, Shares
+from bowerbird.library.sharing.shares import PATH, ShareOverview, Shares
 from bowerbird.library.views.views import Views
 from bowerbird.model.shares import Audience, Choices, Share, Shared
 from bowerbird.requests import decoding

@@ -12,7 +12,7 @@ import msgspec
 
 from bowerbird.clock import Clock, date_of_day, day_of
 from bowerbird.library.access.activity import Activity
-from bowerbird.library.access.attempt_limits import used_up
+from bowerbird.library.access.call_allowance import used_up
 from bowerbird.library.access.turns import lock_library
 from bowerbird.library.imports.runs import RUNS_MAX
 from bowerbird.library.rules.rules import shown

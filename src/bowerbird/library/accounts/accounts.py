@@ -33,8 +33,7 @@ from bowerbird.storage.accounts.account_removal import AccountRemoval, Losses
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.files import Files
-from bowerbird.storage.sign_in.one_time_links import OneTimeLinkStore
-from bowerbird.storage.sign_in.sessions import SessionStore
+from bowerbird.storage.sign_in import OneTimeLinkStore, SessionStore
 
 PER_PAGE: Final = 20
 MAX_SEARCH: Final = 254

@@ -14,7 +14,7 @@ from msgspec import Struct
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access.attempt_limits import TriesWithin
+from bowerbird.library.access.call_allowance import TriesWithin
 from bowerbird.library.access.turns import lock_library
 from bowerbird.library.accounts.tokens import Devices, New, checked_name
 from bowerbird.model.accounts import Device, LinkKind, OneTimeLink
@@ -23,7 +23,7 @@ from bowerbird.requests import limits
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LibraryStore
-from bowerbird.storage.sign_in.one_time_links import OneTimeLinkStore
+from bowerbird.storage.sign_in import OneTimeLinkStore
 
 _WINDOW: Final = 600 * MICROSECONDS
 

@@ -14,12 +14,12 @@ from msgspec import Struct
 
 from bowerbird.clock import Clock, day_of
 from bowerbird.errors import Code, Refusal, shown
-from bowerbird.library.accounts.uses import CALLED_DAYS
+from bowerbird.library.accounts.tokens import CALLED_DAYS
 from bowerbird.mail import Email, MailDeferred, Mailer, MailOutcomeUnknown, MailRefused
 from bowerbird.model.accounts import NoticeState, SunsetRecipient, VersionSunset
 from bowerbird.model.words import fold
 from bowerbird.settings import Settings
-from bowerbird.storage.accounts.sunset_notices import SunsetNoticeStore
+from bowerbird.storage.accounts.credentials import SunsetNoticeStore
 from bowerbird.storage.database import Database
 
 # After this many failures in a row the mail server is probably down; the next run continues.

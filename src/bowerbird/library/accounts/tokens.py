@@ -1,22 +1,36 @@
-"""Creates, lists and revokes API keys and devices.
+"""Creates, lists and revokes API keys and devices, and notes when they were last used.
 
-Both have a name, an id, and a secret of which only the hash is stored.
+Both have a name, an id, and a secret of which only the hash is stored. Uses are noted in memory and
+written every few seconds, also those of sessions and versions: a crash loses at most five seconds.
 """
 
 import secrets
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from typing import ClassVar, Final, Generic, NamedTuple, TypeVar
 
 from msgspec import Struct
 
-from bowerbird.clock import Clock, month_of
+from bowerbird.clock import Clock, day_of, month_of
 from bowerbird.errors import Code, Refusal, shown
-from bowerbird.library.access.activity import Activity
+from bowerbird.library.access.activity import Activity, Flushing
 from bowerbird.model.accounts import ActivityKind, Device, DeviceCaller, Key
-from bowerbird.model.keys import DEVICE_PREFIX, PREFIX, key_hash, new_key, parse_key, shown_part
+from bowerbird.model.keys import (
+    DEVICE_PREFIX,
+    PREFIX,
+    ParsedKey,
+    key_hash,
+    new_key,
+    parse_key,
+    shown_part,
+)
 from bowerbird.requests import limits
-from bowerbird.storage.accounts.credentials import CredentialStore, DeviceStore, KeyStore
+from bowerbird.storage.accounts.credentials import (
+    CredentialStore,
+    DeviceStore,
+    KeyStore,
+    VersionUseStore,
+)
 from bowerbird.storage.database import Database, Transaction
 
 _MAX_NAME_LENGTH: Final = 100
@@ -184,3 +198,64 @@ class Devices(Tokens[Device]):
         """Whether the token was valid until its device was revoked."""
         key = parse_key(token, DEVICE_PREFIX)
         return key is not None and await self._store.is_revoked(key.account_id, key.key_hash)
+
+
+K = TypeVar("K", bound=Hashable)
+
+_FLUSH_S: Final = 5.0
+# Above this the memory is cleared. Then some uses are written twice, which is harmless.
+_MAX_RECORDED: Final = 100_000
+
+
+class Uses(Generic[K]):
+    """`write` stores what was used and when, as a day or a time. A later use wins."""
+
+    def __init__(self, name: str, write: Callable[[Mapping[K, int]], Awaitable[None]]) -> None:
+        self._write = write
+        self._recorded: dict[K, int] = {}
+        self._unwritten: dict[K, int] = {}
+        self.flushing = Flushing(name, self.flush, lambda: len(self._unwritten), _FLUSH_S)
+
+    def note(self, used: K, when: int) -> None:
+        if self._recorded.get(used) == when:
+            return
+        if len(self._recorded) >= _MAX_RECORDED:
+            self._recorded.clear()
+        self._recorded[used] = self._unwritten[used] = when
+
+    async def flush(self) -> None:
+        uses, self._unwritten = self._unwritten, {}
+        if not uses:
+            return
+        try:
+            await self._write(uses)
+        except Exception:
+            # Uses recorded since then are newer and win.
+            self._unwritten = uses | self._unwritten
+            raise
+
+
+class KeyUse(Uses[tuple[int, bytes]]):
+    def __init__(self, store: KeyStore, clock: Clock) -> None:
+        super().__init__("key uses", store.put_uses)
+        self._clock = clock
+
+    def note_call(self, key: ParsedKey) -> None:
+        self.note((key.account_id, key.key_hash), day_of(self._clock()))
+
+
+CALLED_DAYS: Final = 90
+
+
+class VersionUse(Uses[tuple[int, str]]):
+    def __init__(self, store: VersionUseStore, clock: Clock) -> None:
+        super().__init__("version uses", store.put)
+        self._store = store
+        self._clock = clock
+
+    async def recent(self, account_id: int) -> Sequence[str]:
+        """The versions that the account called recently, as far as uses are written."""
+        return await self._store.versions(account_id, day_of(self._clock()) - CALLED_DAYS)
+
+    def note_call(self, account_id: int, version: str) -> None:
+        self.note((account_id, version), day_of(self._clock()))

@@ -12,7 +12,7 @@ from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bookmarks import cursors
-from bowerbird.library.digests import creation, markdown, wording
+from bowerbird.library.digests import creation, wording
 from bowerbird.library.digests.responses import DigestResponse, DigestSummary, summary, to_response
 from bowerbird.model.accounts import Account
 from bowerbird.model.digests import Digest, Frequency, Preferences, digest_id, period_of
@@ -189,7 +189,7 @@ def rendered(digest: DigestResponse, format: str | None = None) -> DigestRespons
     """The digest with Markdown and HTML, with one of them, or (`json`) with neither."""
     made: dict[str, str] = {}
     if format in (None, "markdown"):
-        made["markdown"] = markdown.markdown(digest)
+        made["markdown"] = wording.markdown(digest)
     if format in (None, "html"):
         made["html"] = wording.html(digest)
     whole: DigestResponse = msgspec.structs.replace(digest, **made)

@@ -17,7 +17,7 @@ import structlog
 
 from bowerbird.clock import MICROSECONDS, Clock, month_of
 from bowerbird.library.access.turns import lock_library
-from bowerbird.library.digests import creation, markdown, wording
+from bowerbird.library.digests import creation, wording
 from bowerbird.library.digests.digests import unsubscribe_token
 from bowerbird.library.digests.responses import DigestResponse, to_response
 from bowerbird.mail import Email, MailDeferred, MailInterrupted, MailOutcomeUnknown, MailRefused
@@ -179,7 +179,7 @@ def email_of(to: str, digest: DigestResponse, unsubscribe_url: str) -> Email:
     return Email(
         to=to,
         subject=f"{heading}: {digest.title}",
-        text=markdown.plain_text(digest, f"Unsubscribe from these emails: {unsubscribe_url}"),
+        text=wording.plain_text(digest, f"Unsubscribe from these emails: {unsubscribe_url}"),
         html=wording.html(digest, unsubscribe_url),
         headers={
             "List-Unsubscribe": f"<{unsubscribe_url}>",

@@ -1,5 +1,10 @@
-"""The sentences of a digest, the same in Markdown, plain text and HTML, and the HTML itself."""
+"""The sentences of a digest, and the digest as HTML, as Markdown and as the text of an email.
 
+In Markdown, text that others wrote is data: it is on one line, every character with a meaning is
+escaped, and only web addresses become links.
+"""
+
+import re
 from collections.abc import Iterator
 from functools import cache, partial
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -134,3 +139,79 @@ def _template() -> "Template":
 
 def _is_web_address(address: str) -> bool:
     return address.startswith(("http://", "https://"))
+
+
+# An underscore inside a word needs no escape, and an ampersand only before an entity.
+_SPECIAL: Final = re.compile(r"[\\`*\[\]<>~|]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
+# These characters are special only at the start of a line.
+_AT_START: Final = re.compile(r"^(?:(?=[#+=-])|(\d{1,9})(?=[.)]))")
+
+
+def markdown(digest: DigestResponse) -> str:
+    parts = [f"# {heading(digest)}", f"*{escaped(digest.title)}*"]
+    if digest.introduction:
+        parts.append(_AT_START.sub(r"\1\\", escaped(digest.introduction)))
+    parts.append(opening(digest))
+    if counted := _counts(labels(digest)):
+        parts.append(f"**Labels:** {counted}")
+    if counted := _counts(authors(digest)):
+        parts.append(f"**Authors:** {counted}")
+    for section in sections(digest):
+        parts.append(f"## {section.heading}")
+        if section.note:
+            parts.append(section.note)
+        parts.append("\n".join(_item(post, digest) for post in section.posts))
+        if section.more > 0:
+            parts.append(f"And {section.more:,} more.")
+    parts += _marked(digest)
+    return "\n\n".join(parts) + "\n"
+
+
+def _marked(digest: DigestResponse) -> list[str]:
+    """The highlight or note of the account, which is text like that of others."""
+    lines = [_AT_START.sub(r"\1\\", escaped(one)) for one in highlight(digest)]
+    return ["## From your highlights", f"> {lines[0]}", *lines[1:]] if lines else []
+
+
+def plain_text(digest: DigestResponse, ending: str = "") -> str:
+    parts = [f"{heading(digest)}: {digest.title}"]
+    if digest.introduction:
+        parts.append(digest.introduction)
+    parts.append(opening(digest))
+    for name, counts in (("Labels", labels(digest)), ("Authors", authors(digest))):
+        if counts:
+            listed = ", ".join(f"{one} ({count:,})" for one, count in counts)
+            parts.append(f"{name}: {listed}")
+    for section in sections(digest):
+        parts.append(section.heading.upper())
+        parts += [_plain_item(post, digest) for post in section.posts]
+        if section.more > 0:
+            parts.append(f"And {section.more:,} more.")
+    if marked := highlight(digest):
+        parts += ["FROM YOUR HIGHLIGHTS", *marked]
+    return "\n\n".join([*parts, ending] if ending else parts) + "\n"
+
+
+def escaped(text: str) -> str:
+    return _SPECIAL.sub(lambda found: "\\" + found[0], text)
+
+
+def _counts(counts: list[tuple[str, int]]) -> str:
+    return ", ".join(f"{escaped(name)} ({count:,})" for name, count in counts)
+
+
+def _item(post: DigestPost, digest: DigestResponse) -> str:
+    author, day = escaped(author_of(post)), day_of(post, digest)
+    linked_day = f"[{day}](<{post.link}>)" if post.link else day
+    content = [f"**{escaped(post.title)}**"] if post.title else []
+    content += [escaped(post.text)] if post.text else []
+    content += [f"*{escaped(tag)}*" for tag in post.tags or []]
+    head = f"- **{author}** ({linked_day})"
+    return f"{head}: {' '.join(content)}" if content else head
+
+
+def _plain_item(post: DigestPost, digest: DigestResponse) -> str:
+    content = " ".join(part for part in (post.title, post.text) if part)
+    head = f"* {author_of(post)}, {day_of(post, digest)}"
+    lines = [f"{head}: {content}" if content else head]
+    return "\n  ".join([*lines, post.link] if post.link else lines)

@@ -11,7 +11,7 @@ from bowerbird.clock import Clock
 from bowerbird.settings import PREFIX, BadSetting
 from bowerbird.storage.database import Database
 from bowerbird.storage.files import Files
-from bowerbird.storage.sign_in.one_time_links import SecretStore
+from bowerbird.storage.sign_in import SecretStore
 
 MARK: Final = "mark"
 SECRET: Final = "place of files"  # noqa: S105 - its name

@@ -17,7 +17,7 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.requests import limits
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import EXPORTS, DailyUseStore
-from bowerbird.storage.sign_in.one_time_links import SecretStore
+from bowerbird.storage.sign_in import SecretStore
 
 LIVES_S: Final = 300
 SECRET: Final = "download links"  # noqa: S105 - its name

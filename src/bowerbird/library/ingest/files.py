@@ -23,7 +23,7 @@ from msgspec import Struct
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock, day_of
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access.attempt_limits import used_up
+from bowerbird.library.access.call_allowance import used_up
 from bowerbird.library.imports.file_imports import FileImports, ImportOptions
 from bowerbird.library.imports.report import FileReport, ImportReport
 from bowerbird.library.imports.runs import ImportRuns

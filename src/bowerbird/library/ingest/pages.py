@@ -14,7 +14,7 @@ from bowerbird import errors
 from bowerbird.clock import Clock, day_of
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
-from bowerbird.library.access.attempt_limits import used_up
+from bowerbird.library.access.call_allowance import used_up
 from bowerbird.library.imports.intake import Intake, IntakeOutcome, ItemResult, parts, unwritten
 from bowerbird.library.ingest import page_reading
 from bowerbird.library.ingest.kept_pages import (

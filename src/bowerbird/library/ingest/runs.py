@@ -14,7 +14,7 @@ from msgspec import Struct
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock, day_of
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access.attempt_limits import used_up
+from bowerbird.library.access.call_allowance import used_up
 from bowerbird.library.imports.intake import PreparedIntake
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.ingest.removals import Removals

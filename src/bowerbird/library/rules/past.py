@@ -11,8 +11,7 @@ from bowerbird.library.access import activity, plans, turns
 from bowerbird.library.bulk.changes import BulkChanges, NewChange, packed_parts
 from bowerbird.library.bulk.selection import BulkSelection, Chosen, Example
 from bowerbird.library.rules.applying import maker
-from bowerbird.library.rules.matching import RuleMatching, change_filters
-from bowerbird.library.rules.nearness import PAST_MAX, RuleNearness
+from bowerbird.library.rules.matching import PAST_MAX, RuleMatching, RuleNearness, change_filters
 from bowerbird.library.rules.rules import Rules
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.library.views.views import Views

@@ -19,12 +19,10 @@ from bowerbird.errors import Refusal
 from bowerbird.library.access import plans, turns
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
-from bowerbird.library.rules import triggers
-from bowerbird.library.rules.matching import Compiled, RuleMatching, Span
-from bowerbird.library.rules.nearness import RuleNearness
-from bowerbird.library.rules.passes import FAULTS, Carried, RuleFailed, RulePasses
+from bowerbird.library.rules import passes
+from bowerbird.library.rules.matching import Compiled, RuleMatching, RuleNearness, Span
+from bowerbird.library.rules.passes import FAULTS, Carried, Chunk, RuleFailed, RulePasses
 from bowerbird.library.rules.rules import Rules
-from bowerbird.library.rules.triggers import Chunk
 from bowerbird.model.accounts import Account
 from bowerbird.model.rules import FAILURES_MAX, Do, LogEntry, Rule, RuleState, When
 from bowerbird.requests import limits
@@ -60,7 +58,7 @@ class _Plan(Struct):
     @property
     def posts_per_turn(self) -> int:
         is_trashing = any(one.rule.does(Do.TRASH) for one in self.compiled.values())
-        return triggers.TRASHED_PER_TURN if is_trashing else triggers.POSTS_PER_TURN
+        return passes.TRASHED_PER_TURN if is_trashing else passes.POSTS_PER_TURN
 
 
 class RuleRuns:
@@ -123,8 +121,8 @@ class RuleRuns:
         """Runs rules on the next events."""
         account_id, seen = plan.account.account_id, plan.state.seen
         logged, _ = await self._events.after(account_id, seen, EVENTS_PER_TURN)
-        events, last = triggers.events_after(logged, seen, EVENTS_PER_TURN)
-        found = triggers.Triggers(events, seen)
+        events, last = passes.events_after(logged, seen, EVENTS_PER_TURN)
+        found = passes.Triggers(events, seen)
         numbers = {rule.rule_id: posts for rule in plan.rules if (posts := found.of(rule))}
         is_near = any(rule.body.near_label and rule.rule_id in numbers for rule in plan.rules)
         if is_near and await self._near.waits(plan.account, logged[0].at):
@@ -135,7 +133,7 @@ class RuleRuns:
         if span is not None:
             await self._compile(plan)
             matched = await self._match(plan, numbers, span)
-        for chunk in triggers.chunks(matched, numbers, last, plan.posts_per_turn, span):
+        for chunk in passes.chunks(matched, numbers, last, plan.posts_per_turn, span):
             after = msgspec.structs.replace(plan.state, seen=chunk.end)
             if not await self._apply(plan, chunk, after):
                 break
@@ -150,7 +148,7 @@ class RuleRuns:
             if rule.body.when is not When.NIGHTLY or compiled is None:
                 continue
             found = await self._tried(plan, rule, self._matching.all(plan.account, compiled))
-            size = triggers.TRASHED_PER_TURN if rule.does(Do.TRASH) else triggers.POSTS_PER_TURN
+            size = passes.TRASHED_PER_TURN if rule.does(Do.TRASH) else passes.POSTS_PER_TURN
             for first in range(0, len(found), size):
                 some = found[first : first + size]
                 span = await self._matching.span(plan.account, some)

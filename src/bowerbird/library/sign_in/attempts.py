@@ -19,7 +19,7 @@ from msgspec import Struct
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.sign_in.one_time_links import SecretStore, SpentAttemptStore
+from bowerbird.storage.sign_in import SecretStore, SpentAttemptStore
 
 MINUTES: Final = 10
 _SECRET: Final = "sign-in attempts"  # noqa: S105 - the name of a secret

@@ -15,7 +15,7 @@ import structlog
 
 from bowerbird.clock import MICROSECONDS, Clock, day_of
 from bowerbird.errors import Code, Refusal, unavailable
-from bowerbird.library.access.attempt_limits import AttemptLimits, used_up
+from bowerbird.library.access.call_allowance import AttemptLimits, used_up
 from bowerbird.library.access.turns import lock_library
 from bowerbird.library.accounts.accounts import Accounts, EmailRefused, checked_email
 from bowerbird.library.sign_in.one_time_links import MINUTES, OneTimeLinks, link_refused
@@ -27,7 +27,7 @@ from bowerbird.settings import Settings
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import EMAIL_LINKS, DailyUseStore, LibraryStore
-from bowerbird.storage.sign_in.one_time_links import OneTimeLinkStore
+from bowerbird.storage.sign_in import OneTimeLinkStore
 
 # A network address may ask so often at once, and again every minute.
 ASKED_MAX: Final = 5

@@ -24,8 +24,7 @@ from bowerbird.requests.limits import INVITATION_NOTE_MAX, INVITATIONS_MAX
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import SIGN_IN_LINKS, DailyUseStore, LibraryStore
-from bowerbird.storage.sign_in.identities import WaysInStore
-from bowerbird.storage.sign_in.one_time_links import OneTimeLinkStore
+from bowerbird.storage.sign_in import OneTimeLinkStore, WaysInStore
 
 MINUTES: Final = 15
 METHOD: Final = "link"

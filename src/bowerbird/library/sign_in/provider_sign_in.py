@@ -31,7 +31,7 @@ from bowerbird.model.accounts import ActivityKind, ProviderIdentity, SignedIn, W
 from bowerbird.openid.providers import Provider
 from bowerbird.openid.sign_in import OpenIdClient, Person
 from bowerbird.storage.database import Database, Reader, Transaction
-from bowerbird.storage.sign_in.identities import IdentityStore, WaysInStore
+from bowerbird.storage.sign_in import IdentityStore, WaysInStore
 
 _MAX_SHOWN: Final = 200
 

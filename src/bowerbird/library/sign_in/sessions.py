@@ -9,12 +9,12 @@ import msgspec
 from bowerbird.clock import MICROSECONDS, Clock, month_of
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.activity import Activity
-from bowerbird.library.accounts.uses import Uses
+from bowerbird.library.accounts.tokens import Uses
 from bowerbird.model import accounts
 from bowerbird.model.accounts import ActivityKind, Session, SignedIn, Where
 from bowerbird.model.keys import new_session_token, parse_session_token, token_hash
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.sign_in.sessions import Alive, SessionStore
+from bowerbird.storage.sign_in import Alive, SessionStore
 
 IDLE_DAYS: Final = accounts.IDLE_DAYS
 ABSOLUTE_DAYS: Final = accounts.ABSOLUTE_DAYS

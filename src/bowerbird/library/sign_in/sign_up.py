@@ -14,8 +14,7 @@ from bowerbird.library.accounts.accounts import Accounts, EmailRefused
 from bowerbird.library.sign_in import one_time_links
 from bowerbird.library.sign_in.attempts import Attempt, AttemptKind, Attempts
 from bowerbird.library.sign_in.one_time_links import Entered, Invitations
-from bowerbird.library.sign_in.passkey_sign_in import METHOD, Started
-from bowerbird.library.sign_in.passkeys import Passkeys
+from bowerbird.library.sign_in.passkeys import METHOD, Passkeys, Started
 from bowerbird.library.sign_in.provider_sign_in import Identities, Returned
 from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.model.accounts import ActivityKind, Where

@@ -14,7 +14,7 @@ from bowerbird.model.jobs import OpenJob
 from bowerbird.model.words import ListedVectorStore
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.accounts.sunset_notices import VersionUseStore
+from bowerbird.storage.accounts.credentials import VersionUseStore
 from bowerbird.storage.backup import archives
 from bowerbird.storage.backup.archives import LastBackup
 from bowerbird.storage.checks import CheckStore

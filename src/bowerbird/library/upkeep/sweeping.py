@@ -38,8 +38,7 @@ from bowerbird.storage.ingest import (
     IngestRunStore,
     KeptPageStore,
 )
-from bowerbird.storage.sign_in.one_time_links import OneTimeLinkStore, SpentAttemptStore
-from bowerbird.storage.sign_in.sessions import Alive, SessionStore
+from bowerbird.storage.sign_in import Alive, OneTimeLinkStore, SessionStore, SpentAttemptStore
 from bowerbird.storage.upkeep.idempotency import (
     RETENTION_HOURS,
     Due,

@@ -19,8 +19,8 @@ from bowerbird.connections.records import Sealer
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.bookmarks.events import Event, Events
-from bowerbird.library.webhooks import messages, signing
-from bowerbird.library.webhooks.signing import SecretVault
+from bowerbird.library.webhooks import messages
+from bowerbird.library.webhooks.messages import SecretVault
 from bowerbird.library.webhooks.webhooks import host_of
 from bowerbird.mail import Email, MailDeferred, Mailer, MailOutcomeUnknown, MailRefused
 from bowerbird.model.accounts import Account, ActivityKind
@@ -161,7 +161,7 @@ class Delivering:
         if found is None:
             return Attempt(0, problem=_UNREADABLE)
         now = self._clock()
-        signed = signing.headers(found, hook, delivery.message_id, delivery.body, now)
+        signed = messages.headers(found, hook, delivery.message_id, delivery.body, now)
         return await sender.send(hook.url, signed, delivery.body)
 
     async def _advance(

@@ -14,14 +14,15 @@ import httpx2
 from msgspec import Struct
 
 from bowerbird import errors
-from bowerbird.outgoing import addresses
-from bowerbird.outgoing.addresses import Resolve
-from bowerbird.outgoing.requests import (
+from bowerbird.outgoing import (
     Connect,
     OutgoingRequests,
     PrivateAddress,
+    Resolve,
     Response,
     host_port,
+    is_public,
+    resolve,
 )
 from bowerbird.requests.limits import (
     HOOK_ANSWER_BYTES_MAX,
@@ -60,7 +61,7 @@ class Sender(OutgoingRequests):
         self,
         private_hosts: Collection[str] = (),
         *,
-        resolve: Resolve = addresses.resolve,
+        resolve: Resolve = resolve,
         connect: Connect | None = None,
         timeout_s: float = TIMEOUT_S,
     ) -> None:
@@ -144,7 +145,7 @@ def _problem_in_public(parsed: httpx2.URL) -> str:
         return "must begin with https://"
     if port != _HTTPS and port < _FIRST_FREE_PORT:
         return f"must have the port {_HTTPS} or one from {_FIRST_FREE_PORT:,}"
-    if _is_number(host) and not addresses.is_public(host.strip("[]")):
+    if _is_number(host) and not is_public(host.strip("[]")):
         return "must be on the public internet"
     return ""
 

@@ -18,7 +18,7 @@ from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bulk.rule_references import RuleReferences
 from bowerbird.library.webhooks import messages
-from bowerbird.library.webhooks.signing import Secrets, SecretVault, new_secret, replaced
+from bowerbird.library.webhooks.messages import Secrets, SecretVault, new_secret, replaced
 from bowerbird.model.accounts import Account, ActivityKind
 from bowerbird.model.events import (
     FORMER_SECRET,

@@ -7,8 +7,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from bowerbird.assembly import Services
-from bowerbird.library.accounts.tokens import NotLive
-from bowerbird.library.accounts.uses import VersionUse
+from bowerbird.library.accounts.tokens import NotLive, VersionUse
 from bowerbird.library.connections.connections import Connections
 from bowerbird.library.ingest.runs import IngestRuns
 from bowerbird.model.accounts import Device

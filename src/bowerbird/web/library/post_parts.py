@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 from markupsafe import Markup
 
-from bowerbird.images import drawings
+from bowerbird.images import hosts
 from bowerbird.library.bookmarks.threads import Thread
 from bowerbird.model import json_depth
 from bowerbird.model.labels import COLORS, name_key
@@ -375,7 +375,7 @@ class PostParts:
         """A file of a URL that the page shows: where it is, and its size."""
         if self.images is None or not url:
             return None
-        if drawn := drawings.by_url().get(url):
+        if drawn := hosts.drawings_by_url().get(url):
             src = self._base_path + templating.paths()[drawn.file]
             return {"src": src, "width": drawn.width, "height": drawn.height}
         known = self.images.get(url)

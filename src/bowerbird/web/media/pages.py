@@ -5,8 +5,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from bowerbird.assembly import Services
-from bowerbird.library.media.kept import KeptImages
-from bowerbird.library.media.preferences import MediaState
+from bowerbird.library.media.kept import KeptImages, MediaState
 from bowerbird.model.accounts import Account
 from bowerbird.model.posts.media import KeptImage, video_urls
 from bowerbird.web.library.post_parts import ANIMATED, PostParts, urls_of

@@ -8,8 +8,8 @@ from bowerbird.assembly import Services
 from bowerbird.errors import Refusal
 from bowerbird.library.accounts import accounts
 from bowerbird.library.accounts.accounts import AccountList
-from bowerbird.library.sharing.overview import PER_PAGE as SHARES_PER_PAGE
-from bowerbird.library.sharing.overview import ShareOverview
+from bowerbird.library.sharing.shares import PER_PAGE as SHARES_PER_PAGE
+from bowerbird.library.sharing.shares import ShareOverview
 from bowerbird.library.sign_in.one_time_links import Invitations
 from bowerbird.library.upkeep import overview
 from bowerbird.library.upkeep.overview import OpenJobs, Overview

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from bowerbird.assembly import Services
 from bowerbird.errors import Refusal
-from bowerbird.library.access.attempt_limits import AttemptLimits
+from bowerbird.library.access.call_allowance import AttemptLimits
 from bowerbird.library.accounts.tokens import NoLiveDevice
 from bowerbird.library.connections.connecting import BegunX, Connecting, Revoking
 from bowerbird.library.connections.connections import Connections, NoConnection

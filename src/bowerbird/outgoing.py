@@ -1,4 +1,4 @@
-"""Sends a request to another site, at a public address.
+"""Sends a request to another site, at an address on the public internet.
 
 The name is resolved once and the connection goes to the address that was checked, so another
 answer of the name server changes nothing. Redirects are not followed here.
@@ -7,6 +7,8 @@ HTTP/1.1 on asyncio's streams: the client of httpx2 took most of the CPU time of
 """
 
 import asyncio
+import ipaddress
+import socket
 import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -18,8 +20,33 @@ from typing import Final, NamedTuple, Self
 import httptools
 import httpx2
 
-from bowerbird.outgoing import addresses
-from bowerbird.outgoing.addresses import Resolve
+Resolve = Callable[[str], Awaitable[Sequence[str]]]
+"""The addresses of a name. Raises OSError if there are none."""
+
+_PORT: Final = 443
+# Other blocks of IPv6 are for links, for groups, or lead to IPv4 addresses (mapped, NAT64).
+_UNICAST: Final = ipaddress.IPv6Network("2000::/3")
+# 6to4 and Teredo: an IPv4 address, which may be a private one, is part of the address.
+_TUNNELS: Final = (ipaddress.IPv6Network("2002::/16"), ipaddress.IPv6Network("2001::/32"))
+
+
+async def resolve(name: str) -> Sequence[str]:
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(name, _PORT, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+
+
+def is_public(text: str) -> bool:
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    if not address.is_global or address.is_multicast or address.is_reserved:
+        return False
+    if isinstance(address, ipaddress.IPv4Address):
+        return True
+    return address in _UNICAST and not any(address in network for network in _TUNNELS)
+
 
 # Further ones are closed, those that were used longest ago first.
 CONNECTIONS_KEPT_MAX: Final = 16
@@ -53,9 +80,7 @@ class Response(NamedTuple):
 class OutgoingRequests:
     """Keeps connections open between requests; use it as a context manager."""
 
-    def __init__(
-        self, *, resolve: Resolve = addresses.resolve, connect: Connect | None = None
-    ) -> None:
+    def __init__(self, *, resolve: Resolve = resolve, connect: Connect | None = None) -> None:
         self._resolve = resolve
         self._connect = connect or _opened
         # Those that no request uses, by the time of their last use.
@@ -85,8 +110,8 @@ class OutgoingRequests:
         host = url.raw_host.decode("ascii").lower()
         found = await self._resolve(host)
         # One private address among public ones is an attack or a mistake too.
-        is_public = bool(found) and all(map(addresses.is_public, found))
-        if not found or not (is_public or self._may_be_private(host_port(url))):
+        are_public = bool(found) and all(map(is_public, found))
+        if not found or not (are_public or self._may_be_private(host_port(url))):
             raise PrivateAddress
         head = _head(method, url, headers, content)
         places = _places(url, host, found[:_ADDRESSES_TRIED])

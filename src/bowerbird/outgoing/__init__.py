@@ -1,1 +1,0 @@
-"""Requests to other sites: only to public addresses, over connections that are reused per host."""

@@ -1,1 +1,0 @@
-"""Rows of sessions, one-time links, passkeys and identities at providers."""
