@@ -35,7 +35,7 @@ from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.files import Files
 from bowerbird.storage.opening import open_database
-from bowerbird.web.media.pages import COOKIE, OFF
+from bowerbird.web.media import COOKIE, OFF
 from tests.support import pictures
 from tests.support.image_hosts import REDDIT, ImageHosts, X, image_hosts
 

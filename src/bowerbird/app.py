@@ -48,8 +48,8 @@ from bowerbird.storage.files import Files
 from bowerbird.toolserver.assembly import tool_server
 from bowerbird.toolserver.protocol.http_endpoint import ToolServer
 from bowerbird.web import unsubscribing
+from bowerbird.web.account import connect
 from bowerbird.web.assembly import visits
-from bowerbird.web.connect import redeeming
 from bowerbird.web.sharing import surface as sharing
 from bowerbird.web.site import site
 from bowerbird.wire import deprecation, pipeline
@@ -173,7 +173,7 @@ def build(
         **dict.fromkeys(HEALTH_PATHS, health.router(database, HEALTH_PATHS)),
         **dict.fromkeys(tools.paths, tools),
         documents.card_path(settings): pages,
-        redeeming.PATH: redeeming.surface(settings, services.connect_codes, addresses, metrics),
+        connect.REDEEM: connect.surface(settings, services.connect_codes, addresses, metrics),
     }
     operations = rest.routes
     surfaces: dict[str, ASGIApp] = {

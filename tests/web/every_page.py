@@ -25,10 +25,10 @@ from bowerbird.library.accounts.tokens import Devices
 from bowerbird.model.arrival import FIRST_DEMO_ID
 from bowerbird.settings import Settings
 from bowerbird.web import templating
-from bowerbird.web.connect import pages as connecting
-from bowerbird.web.media.pages import ARRIVALS
+from bowerbird.web.account import connect as connecting
+from bowerbird.web.imports.saving import PREVIEW
+from bowerbird.web.media import ARRIVALS
 from bowerbird.web.pages import HtmlPage, page
-from bowerbird.web.saving import PREVIEW
 from bowerbird.wire.responses.answer_cache import RequestTarget
 from bowerbird.wire.responses.replies import Reply
 from extension.build import build as build_extension

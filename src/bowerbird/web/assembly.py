@@ -7,45 +7,36 @@ from bowerbird.library.access.activity import Activity
 from bowerbird.library.accounts.accounts import AccountDeletion
 from bowerbird.library.accounts.tokens import VersionUse
 from bowerbird.library.statistics.statistics import Statistics
-from bowerbird.web import exports as export_pages
-from bowerbird.web import saving, welcome
+from bowerbird.web import media as media_pages
 from bowerbird.web.account import account as account_pages
-from bowerbird.web.account import activity as activity_pages
-from bowerbird.web.account import deletion as deletion_pages
+from bowerbird.web.account import exports as export_pages
 from bowerbird.web.account import keys as key_pages
+from bowerbird.web.account import operator as operator_pages
 from bowerbird.web.account import reading as reading_choices
+from bowerbird.web.account.connect import ConnectPage
 from bowerbird.web.account.keys import EndingVersions
 from bowerbird.web.account.webhooks import WebhookPages
-from bowerbird.web.connect.pages import ConnectPage
 from bowerbird.web.digests import DigestPages
 from bowerbird.web.imports import files as import_file_pages
 from bowerbird.web.imports import pages as import_pages
-from bowerbird.web.imports.labelling import ImportLabelPages
-from bowerbird.web.labels.pages import LabelPages
-from bowerbird.web.labels.picking import LabelPicking
+from bowerbird.web.imports.saving import SavePage, demo_routes
+from bowerbird.web.imports.sources import SourcePages
+from bowerbird.web.labels import ImportLabelPages, LabelPages
 from bowerbird.web.library.changes import ChangePages
-from bowerbird.web.library.pages import LibraryPages
+from bowerbird.web.library.pages import LibraryPages, TrashPages
+from bowerbird.web.library.suggesting import LabelPicking
 from bowerbird.web.look_around import LookAround
-from bowerbird.web.media import pages as media_pages
-from bowerbird.web.notes.highlights import HighlightPages
-from bowerbird.web.notes.pages import NotePages
-from bowerbird.web.operator import pages as operator_pages
-from bowerbird.web.rules.editor import RuleEditor
-from bowerbird.web.rules.pages import RulePages
-from bowerbird.web.saving import SavePage
+from bowerbird.web.notes import HighlightPages, NotePages
+from bowerbird.web.rules import RuleEditor, RulePages
 from bowerbird.web.sharing.pages import SharingPages
 from bowerbird.web.sign_in import links as link_pages
-from bowerbird.web.sign_in import passkeys as passkey_pages
-from bowerbird.web.sign_in import proofs as proof_pages
-from bowerbird.web.sign_in.pages import SignInPages
+from bowerbird.web.sign_in.pages import SignInPages, passkey_routes, proof_routes
 from bowerbird.web.sign_in.parts import SignInParts
 from bowerbird.web.sign_in.providers import ProviderPages
-from bowerbird.web.sign_in.sign_up import SignUpPages
+from bowerbird.web.sign_in.sign_up import SignUpPages, welcome_routes
 from bowerbird.web.site import ShowPublished, Visits
-from bowerbird.web.sources.pages import SourcePages
 from bowerbird.web.statistics import StatisticsPage
 from bowerbird.web.templating import Templates
-from bowerbird.web.trash import TrashPages
 from bowerbird.web.views.editor import EditorPage
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute, PageVisits
@@ -78,16 +69,16 @@ def visits(
             *SignInPages(sign_in, pages).routes(),
             *sign_up_pages.routes(),
             *ProviderPages(sign_in, sign_up_pages, pages).routes(),
-            *proof_pages.routes(sign_in, pages),
+            *proof_routes(sign_in, pages),
             *link_pages.email_routes(sign_in, pages),
-            *passkey_pages.routes(sign_in.passkeys, pages),
+            *passkey_routes(sign_in.passkeys, pages),
             *key_pages.routes(services, ending, pages, show_published),
             *ConnectPage(services.connect_codes, pages).routes(),
             *account_pages.routes(services, sign_in, pages),
-            *welcome.routes(services, sign_in, pages, show_published),
+            *welcome_routes(services, sign_in, pages, show_published),
             *reading_choices.routes(services.accounts, services.digests, pages),
-            *deletion_pages.routes(AccountDeletion(database), pages),
-            *activity_pages.routes(
+            *account_pages.deletion_routes(AccountDeletion(database), pages),
+            *account_pages.activity_routes(
                 Activity(database, clock), services.bulk.recent, library.many, pages
             ),
             *operator_pages.routes(services, pages, deprecations),
@@ -98,7 +89,7 @@ def visits(
             *SharingPages(services, pages).routes(),
             *WebhookPages(services, pages).routes(),
             *export_pages.routes(services, pages),
-            *saving.routes(services.demo, pages),
+            *demo_routes(services.demo, pages),
             *SavePage(services, library.lists, pages).routes(),
             *library.routes(),
             *EditorPage(services, library, pages).routes(),

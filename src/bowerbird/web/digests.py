@@ -20,7 +20,7 @@ from bowerbird.model.instants import zone_of
 from bowerbird.requests.digests import DigestsQuery
 from bowerbird.web.library.addresses import everything, of_post
 from bowerbird.web.library.texts import language_of
-from bowerbird.web.notes.highlights import HighlightPages
+from bowerbird.web.notes import HighlightPages
 from bowerbird.web.visits.formats import ENGLISH, Moment, Times
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute

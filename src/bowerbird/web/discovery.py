@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from bowerbird.settings import Settings
 from bowerbird.web import templating
-from bowerbird.web.saving import PATH as SAVE
-from bowerbird.web.saving import SHARED
+from bowerbird.web.imports.saving import PATH as SAVE
+from bowerbird.web.imports.saving import SHARED
 from bowerbird.wire.responses import documents
 
 Json = dict[str, Any]

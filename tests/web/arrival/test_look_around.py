@@ -11,7 +11,7 @@ import pytest
 
 from bowerbird.storage.database import Database
 from bowerbird.web import look_around, navigation
-from bowerbird.web.saving import bookmarklet, shared_link
+from bowerbird.web.imports.saving import bookmarklet, shared_link
 from tests.support import writing
 from tests.support.visiting import Visitor
 from tests.support.waiting import until

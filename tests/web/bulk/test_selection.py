@@ -10,7 +10,7 @@ import pytest
 from bowerbird.library.bookmarks import trash as trash_list
 from bowerbird.storage.bookmarks.trash import TrashStore
 from bowerbird.storage.database import Transaction
-from bowerbird.web import trash as trash_page
+from bowerbird.web.library import pages as trash_page
 from bowerbird.web.library.addresses import of_view
 from tests.support import make, waiting, writing
 from tests.support.imports import found, run

@@ -12,7 +12,7 @@ from bowerbird.clock import MICROSECONDS
 from bowerbird.library.sign_in.one_time_links import Invitations
 from bowerbird.requests import limits
 from bowerbird.storage.database import Database
-from bowerbird.web.connect import pages as connect_pages
+from bowerbird.web.account import connect as connect_pages
 from extension.build import build as build_extension
 from tests.support.authenticator import Authenticator
 from tests.support.visiting import Visitor

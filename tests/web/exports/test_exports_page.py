@@ -11,7 +11,7 @@ import pytest
 from bowerbird.clock import MICROSECONDS
 from bowerbird.requests.exports import ExportRequest
 from bowerbird.requests.filters import readers
-from bowerbird.web.library.filter_words import WORDS
+from bowerbird.web.library.filters import NAMES
 from tests.support import waiting
 from tests.support.visiting import Visitor
 from tests.support.working import at_work
@@ -155,7 +155,7 @@ async def test_every_option_of_the_api_has_a_field_with_words(house: House) -> N
     page = (await person.open("/exports")).text
     for name in readers(ExportRequest):
         assert f'name="{name}"' in page, name
-        assert name in WORDS
+        assert name in NAMES
     assert re.search(r'name="posted_from" type="date"', page)
     assert '<option value="article">Article</option>' in page
     # A date field cannot show it.

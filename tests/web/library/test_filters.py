@@ -9,7 +9,7 @@ import pytest
 
 from bowerbird.model.posts.networks import LEFT, SENTENCES, FailedLink, Reason
 from bowerbird.storage.links import LinkStore
-from bowerbird.web.library import typed_filters
+from bowerbird.web.library import filters
 from tests.support import saving, writing
 from tests.support.digesting import instant
 from tests.support.operators import QUERIES, fill
@@ -126,7 +126,7 @@ async def test_a_free_account_is_offered_only_the_state(free: Reader) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "rest", "filters"),
+    ("text", "rest", "found"),
     [
         ("blue from:ada pen", "blue pen", {"author": "ada"}),
         ('author:"Ada  L." nest', "nest", {"author": "Ada L."}),
@@ -158,10 +158,8 @@ async def test_a_free_account_is_offered_only_the_state(free: Reader) -> None:
         ('"from:ada" https://by:8080/', '"from:ada" https://by:8080/', {}),
     ],
 )
-def test_a_typed_field_becomes_a_filter(
-    text: str, rest: str | None, filters: dict[str, str]
-) -> None:
-    assert typed_filters.taken(text) == (text if rest is None else rest, filters)
+def test_a_typed_field_becomes_a_filter(text: str, rest: str | None, found: dict[str, str]) -> None:
+    assert filters.taken(text) == (text if rest is None else rest, found)
 
 
 async def test_the_search_box_understands_every_operator(ann: Reader) -> None:

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from bowerbird.model.posts.networks import ContentState, PostContent
 from bowerbird.settings import Settings
-from bowerbird.web.labels.words import name_problem
 from bowerbird.web.library import post_parts
 from bowerbird.web.library.addresses import Address, everything
 from bowerbird.web.library.post_parts import PostParts
+from bowerbird.web.library.suggesting import name_problem
 from bowerbird.web.library.texts import LINKS_MAX, LinkedTexts, Mark, language_of, marked, web_url
 from bowerbird.web.templating import Templates
 from bowerbird.web.visits.formats import Dates, Times

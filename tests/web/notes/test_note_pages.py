@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bowerbird.clock import MICROSECONDS
-from bowerbird.web.notes.markdown import rendered
+from bowerbird.web.library.markdown import rendered
 from tests.web.house import Reader, signed_in
 
 pytestmark = pytest.mark.anyio

@@ -1,43 +1,36 @@
-"""The account: plan, address, preferences, ways to sign in, sessions, a copy of everything."""
+"""The account: plan, address, preferences, ways to sign in, sessions, and a copy of everything.
 
-from collections.abc import Sequence
+/activity: what happened in it, and the changes that can be undone. Its deletion.
+"""
+
+import re
 from datetime import date
 from typing import Any, Final
 
 import msgspec
-from msgspec import Struct
 
 from bowerbird.assembly import Services
 from bowerbird.clock import first_of_next_month
+from bowerbird.library.access.activity import KEPT_DAYS, PAGE, Activity, sentence
 from bowerbird.library.accounts.account_export import AccountDownload
-from bowerbird.model.accounts import Passkey
+from bowerbird.library.accounts.accounts import AccountDeletion, OwnerStays
+from bowerbird.library.bulk.recent import RecentChange, RecentChanges
+from bowerbird.model.accounts import ActivityEntry
+from bowerbird.model.bulk import Maker
 from bowerbird.model.instants import without_offset, zone_names
+from bowerbird.model.words import fold
 from bowerbird.requests import decoding
+from bowerbird.requests.bookmarks import ChangesQuery
 from bowerbird.requests.digests import PreferencesRequest
 from bowerbird.web.account.reading import reading_form
-from bowerbird.web.media.pages import on_account_page
+from bowerbird.web.library.bulk import BulkPages
+from bowerbird.web.media import on_account_page
 from bowerbird.web.sign_in.parts import SignInParts
+from bowerbird.web.visits.formats import Times
 from bowerbird.web.visits.pages import VisitPages, attachment
 from bowerbird.web.visits.router import Access, PageRoute
 from bowerbird.web.visits.visit import Visit
 from bowerbird.wire.responses.replies import Reply
-
-
-class ShownMethods(Struct, frozen=True):
-    passkeys: Sequence[Passkey]
-    providers: list[dict[str, Any]]
-
-    @property
-    def can_disconnect(self) -> bool:
-        """Whether another way to sign in would be left."""
-        usable = [each for each in self.providers if each["address"] and each["path"]]
-        return len(self.passkeys) + len(usable) > 1
-
-
-async def methods_of(parts: SignInParts, visit: Visit) -> ShownMethods:
-    passkeys = await parts.passkeys.all(visit.account_id)
-    return ShownMethods(passkeys, await parts.providers.for_account(visit))
-
 
 PATH: Final = "/account"
 _SESSIONS: Final = f"{PATH}/sessions"
@@ -113,7 +106,7 @@ class _AccountPage:
         visitor, services = visit.signed_in, self._services
         is_email = "email" in visit.form
         is_zone = not is_email and "time_zone" in visit.problem
-        methods = await methods_of(self._parts, visit)
+        methods = await self._parts.methods_of(visit)
         preferences = await services.digests.preferences(visitor.account)
         return self._pages.show(
             visit,
@@ -181,3 +174,114 @@ def _preferences(visit: Visit, *, can_mail: bool) -> PreferencesRequest:
     if can_mail and visit.signed_in.email:
         sent["mail"] = "mail" in visit.form
     return decoding.decode(msgspec.json.encode(sent), PreferencesRequest)
+
+
+ACTIVITY: Final = "/activity"
+_CHANGES: Final = 20
+_CURSOR: Final = re.compile(r"([0-9]{1,18})-([0-9a-f]{1,32})", re.ASCII)
+
+
+def activity_routes(
+    activity: Activity, recent: RecentChanges, many: BulkPages, pages: VisitPages
+) -> list[PageRoute]:
+    async def show(visit: Visit) -> Reply:
+        before = _before(visit.query.get("cursor", ""))
+        found = await activity.page(visit.account_id, before, PAGE + 1)
+        entries = found[:PAGE]
+        times = visit.times
+        changes: list[RecentChange] = []
+        if before is None:
+            account = visit.signed_in.account
+            changes = (await recent.list(account, ChangesQuery(limit=_CHANGES))).changes
+        return pages.show(
+            visit,
+            "activity.html",
+            events=[_event(entry, times) for entry in entries],
+            days=KEPT_DAYS,
+            older=_cursor(entries[-1]) if len(found) > PAGE else "",
+            is_first=before is None,
+            changes=[_change(change, times) for change in changes],
+            **await many.values(visit),
+        )
+
+    return [PageRoute("GET", ACTIVITY, show)]
+
+
+def _before(cursor: str) -> tuple[int, str] | None:
+    """The entry that a cursor names; None for the first page, and for a text that is no cursor."""
+    match = _CURSOR.fullmatch(cursor)
+    return (int(match[1]), match[2]) if match else None
+
+
+def _cursor(entry: ActivityEntry) -> str:
+    return f"{entry.at}-{entry.entry_id}"
+
+
+def _change(change: RecentChange, times: Times) -> dict[str, Any]:
+    key = f"the key “{change.key_name}”" if change.key_name else "a key"
+    by: dict[str, str] = {
+        Maker.KEY: key,
+        Maker.AGENT: f"an agent with {key}",
+        Maker.PAGE: "this website",
+        Maker.RULE: f"the rule “{change.rule_name}”",
+    }
+    can_undo = change.undo_until is not None and change.changed > 0
+    return {
+        "at": times.moment_of(change.created_at),
+        "text": change.summary,
+        "by": by.get(change.made_by, "this server"),
+        "undo": change.change_id if can_undo else "",
+    }
+
+
+def _event(entry: ActivityEntry, times: Times) -> dict[str, Any]:
+    return {"at": times.moment(entry.at), "text": sentence(entry), "address": entry.address}
+
+
+DELETE: Final = "/account/delete"
+GOODBYE: Final = "/goodbye"
+_WITHOUT_ADDRESS: Final = "delete"
+
+
+def deletion_routes(deletion: AccountDeletion, pages: VisitPages) -> list[PageRoute]:
+    async def shown(visit: Visit, *, error: str = "", status: int = 200) -> Reply:
+        lost = await deletion.losses(visit.account_id)
+        return pages.show(
+            visit,
+            "account_delete.html",
+            status=status,
+            posts=visit.signed_in.account.total,
+            labels=lost.labels,
+            views=lost.views,
+            keys=lost.keys,
+            obstacle=await deletion.obstacle(visit.account_id),
+            phrase=_phrase(visit),
+            phrase_error=error,
+        )
+
+    async def show(visit: Visit) -> Reply:
+        return await shown(visit)
+
+    async def delete(visit: Visit) -> Reply:
+        if fold(visit.form.get("phrase", "").strip()) != fold(_phrase(visit)):
+            sentence = f"Type “{_phrase(visit)}” to delete the account."
+            return await shown(visit, error=sentence, status=400)
+        try:
+            await deletion.start(visit.account_id)
+        except OwnerStays as refused:
+            return await shown(visit, status=refused.status)
+        visit.leave()
+        return pages.go(GOODBYE)
+
+    async def goodbye(visit: Visit) -> Reply:
+        return pages.show(visit, "goodbye.html")
+
+    return [
+        PageRoute("GET", DELETE, show, Access.PROVED),
+        PageRoute("POST", DELETE, delete, Access.PROVED, DELETE),
+        PageRoute("GET", GOODBYE, goodbye, Access.ANYONE),
+    ]
+
+
+def _phrase(visit: Visit) -> str:
+    return visit.signed_in.email or _WITHOUT_ADDRESS

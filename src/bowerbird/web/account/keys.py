@@ -13,8 +13,8 @@ from bowerbird.library.ingest.runs import IngestRuns
 from bowerbird.model.accounts import Device
 from bowerbird.model.arrival import IngestRun
 from bowerbird.model.connections import Network
+from bowerbird.web.imports.sources import run_state
 from bowerbird.web.site import ShowPublished
-from bowerbird.web.sources import rows
 from bowerbird.web.visits.formats import Times
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import Access, PageRoute
@@ -63,7 +63,7 @@ def _run(run: IngestRun | None, times: Times) -> tuple[str, str]:
     if run is None:
         return "none yet", ""
     at = times.moment(run.updated_at).inline
-    state, kind = rows.run_state(run)
+    state, kind = run_state(run)
     return f"{state}, last page {at}" if kind == "busy" else f"{state}, {at}", kind
 
 

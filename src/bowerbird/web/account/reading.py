@@ -15,9 +15,9 @@ from bowerbird.model.accounts import Reading, RemovedPostsChoice
 from bowerbird.model.labels import clean_name
 from bowerbird.requests import decoding
 from bowerbird.requests.digests import PreferencesRequest
-from bowerbird.web.labels.words import name_problem
 from bowerbird.web.library.addresses import saying, sender
-from bowerbird.web.media.pages import show_images
+from bowerbird.web.library.suggesting import name_problem
+from bowerbird.web.media import show_images
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import LOOKS, Visit, is_look

@@ -3,13 +3,22 @@
 from pathlib import Path
 from typing import Any, Final
 
+from msgspec.structs import asdict
+
 from bowerbird.assembly import Services
 from bowerbird.errors import Refusal
+from bowerbird.library.imports.report import (
+    COUNTS,
+    WORDING,
+    FileReport,
+    name_of,
+    nothing_new,
+)
 from bowerbird.library.ingest.files import NotKept, ReceivedFile, import_id_of, report_of
 from bowerbird.model.arrival import FileImport
 from bowerbird.model.jobs import UNFINISHED, JobState
-from bowerbird.web.imports import rows
-from bowerbird.web.imports.pages import PATH, ImportPage
+from bowerbird.sources.found import Reason
+from bowerbird.web.imports.pages import PATH, ImportPage, day, posts_of
 from bowerbird.web.visits import router
 from bowerbird.web.visits.formats import size_text
 from bowerbird.web.visits.pages import VisitPages, attachment
@@ -19,6 +28,8 @@ from bowerbird.wire.responses.replies import Reply
 
 FILES: Final = f"{PATH}/files"
 _WITH_LIKES: Final = "likes"
+# How many of the links that are not posts a page shows. A file has all of them.
+_LINKS_SHOWN: Final = 100
 
 
 def routes(services: Services, pages: VisitPages) -> list[PageRoute]:
@@ -69,7 +80,9 @@ class _FileSteps:
         return self._done(visit, job)
 
     async def state(self, visit: Visit) -> Reply:
-        return self._pages.json(rows.state(await self._job(visit)))
+        """The progress for a script, which opens the page again when `mark` changes."""
+        job = await self._job(visit)
+        return self._pages.json({"mark": _mark(job), "jobs": [_progress(job)]})
 
     async def links(self, visit: Visit) -> Reply:
         """The links of a file that are not posts, one per line."""
@@ -108,8 +121,8 @@ class _FileSteps:
             visit,
             "import_running.html",
             is_check=job.is_dry_run,
-            job=rows.progress(job),
-            mark=rows.mark(job),
+            job=_progress(job),
+            mark=_mark(job),
             with_likes=_WITH_LIKES in visit.query,
             **_file(job),
         )
@@ -153,15 +166,51 @@ class _FileSteps:
         report, is_free = report_of(job), visit.signed_in.account.is_free
         return {
             "run": report.run_id,
-            "posts": rows.posts_of(report.run_id),
+            "posts": posts_of(report.run_id),
             "labels": "" if is_free else f"{PATH}/labels/{report.run_id}",
-            "until": rows.day(report.undo_until, visit.times),
+            "until": day(report.undo_until, visit.times),
         }
 
 
 def _file(job: FileImport) -> dict[str, Any]:
     """The file of a job, with what is known about its content."""
     file = report_of(job).files[0] if report_of(job).files else None
-    shown = rows.report(file) if file else {"name": "The file"}
+    shown = _content(file) if file else {"name": "The file"}
     links = f"{FILES}/{job.job_id}/links"
     return {"file": shown | {"size": size_text(job.size), "links_path": links}}
+
+
+def _progress(job: FileImport) -> dict[str, Any]:
+    """How much of a file is read."""
+    return {
+        "id": job.job_id,
+        "done": job.done,
+        "total": job.size,
+        "text": f"{size_text(job.done)} of {size_text(job.size)}",
+    }
+
+
+def _mark(job: FileImport) -> str:
+    return "open" if job.state in UNFINISHED else job.state
+
+
+def _content(file: FileReport) -> dict[str, Any]:
+    return asdict(file) | {
+        "left_out": sum(file.left_out.values()),
+        "outcomes": _outcomes(file),
+        "nothing_new": nothing_new(file, "choose it again with “Liked posts too”"),
+        "loses_labels": file.labels_left_out > 0,
+        "links": file.links[:_LINKS_SHOWN],
+        "links_kept": len(file.links),
+        "link_count": file.left_out.get(Reason.NOT_A_POST, 0),
+    }
+
+
+def _outcomes(file: FileReport) -> list[dict[str, Any]]:
+    counts = [(field, getattr(file, field), text) for field, text in COUNTS.items()]
+    reasons = [(one, n, WORDING[Reason(one)].outcome) for one, n in file.left_out.items()]
+    return [
+        {"name": name_of(field).capitalize(), "count": count, "text": text}
+        for field, count, text in (*counts, *reasons)
+        if count
+    ]

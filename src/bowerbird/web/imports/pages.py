@@ -4,12 +4,16 @@ from typing import Any, Final
 
 from bowerbird.assembly import Services
 from bowerbird.errors import Refusal
+from bowerbird.library.imports.runs import Run
 from bowerbird.library.imports.saving import SaveResult, summary
-from bowerbird.model.arrival import RunState
+from bowerbird.model import instants
+from bowerbird.model.arrival import VISIT, RunState, UndoCounts
+from bowerbird.model.connections import NAMES
 from bowerbird.model.posts.networks import named
 from bowerbird.requests import limits, saving
-from bowerbird.web.imports import rows
-from bowerbird.web.saving import bookmarklet
+from bowerbird.web.imports.saving import bookmarklet
+from bowerbird.web.library.addresses import everything
+from bowerbird.web.visits.formats import Moment, Times
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit
@@ -18,6 +22,15 @@ from bowerbird.wire.responses.replies import Reply
 PATH: Final = "/import"
 _PER_PAGE: Final = 20
 _DIGITS: Final = 10
+_STATES: Final = {
+    RunState.RUNNING: ("running", "busy"),
+    RunState.FINISHED: ("", ""),
+    RunState.INTERRUPTED: ("stopped before its end", "hold"),
+    RunState.UNDOING: ("partly undone", "hold"),
+    RunState.UNDONE: ("undone", ""),
+}
+# A visit of a list does not have to reach its end.
+_OF_VISITS: Final = (RunState.RUNNING, RunState.FINISHED, RunState.INTERRUPTED)
 
 
 def routes(services: Services, pages: VisitPages) -> list[PageRoute]:
@@ -51,7 +64,7 @@ class ImportPage:
             "saved": None,
             "bare": await self._bare(visit),
             "unread": await self._services.kept_pages.of_unknown_form(visit.account_id),
-            "runs": [rows.run(one, times) for one in earlier.runs],
+            "runs": [_row(one, times) for one in earlier.runs],
             "run_count": earlier.total_count,
             "older": earlier.next_cursor or "",
             "is_first": not cursor,
@@ -129,7 +142,7 @@ class ImportPage:
             run = await self._services.imports.get(visit.signed_in.account, run_id)
         except Refusal:
             return {}
-        return {"message": rows.undone_sentence(run)} if run.state is RunState.UNDONE else {}
+        return {"message": _undone_sentence(run)} if run.state is RunState.UNDONE else {}
 
 
 def _waiting(count: int) -> str:
@@ -150,3 +163,53 @@ def _saved(links: list[str], result: SaveResult) -> dict[str, Any]:
             ],
         },
     }
+
+
+def _row(one: Run, times: Times) -> dict[str, Any]:
+    has_written = one.counts.new or one.counts.changed
+    is_visit = one.kind == VISIT and one.state in _OF_VISITS
+    text, kind = ("while you browsed", "") if is_visit else _STATES[one.state]
+    if one.state is RunState.UNDONE:
+        text = f"undone: {_undone(one.undone)}"
+    return {
+        "id": one.run_id,
+        "source": NAMES.get(one.source, one.source),
+        "client": one.client,
+        "new": one.counts.new,
+        "changed": one.counts.changed,
+        "started_at": _moment(one.started_at, times),
+        "state": text,
+        "state_kind": kind,
+        "undo_until": day(one.undo_until, times),
+        # They are known as long as the import can be undone.
+        "posts": posts_of(one.run_id) if one.undo_until and has_written else "",
+    }
+
+
+def posts_of(run_id: str) -> str:
+    """The list of the posts that an import added or changed."""
+    return everything(import_run=run_id)
+
+
+def day(text: str | None, times: Times) -> Moment | None:
+    instant = instants.parse(text) if text else None
+    return None if instant is None else times.day(instant)
+
+
+def _undone_sentence(one: Run) -> str:
+    return f"The import is undone: {_undone(one.undone)}."
+
+
+def _undone(counts: UndoCounts) -> str:
+    removed = "1 post" if counts.removed == 1 else f"{counts.removed:,} posts"
+    parts = [f"{removed} removed"]
+    if counts.restored:
+        parts.append(f"{counts.restored:,} as before")
+    if counts.kept:
+        parts.append(f"{counts.kept:,} kept, because you changed them since")
+    return ", ".join(parts)
+
+
+def _moment(text: str, times: Times) -> Moment | None:
+    instant = instants.parse(text)
+    return None if instant is None else times.moment(instant)

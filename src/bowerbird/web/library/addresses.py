@@ -14,6 +14,8 @@ from bowerbird.requests.filter_values import plain_name
 from bowerbird.web.visits.visit import is_own_path
 
 LIBRARY: Final = "/library"
+LABELS: Final = "/labels"
+TRASH: Final = "/trash"
 _VIEWS: Final = "/views/"
 DENSITY: Final = "density"
 COMPACT: Final = "compact"
@@ -108,7 +110,7 @@ def of_post(post_id: str) -> str:
 
 
 # Pages with posts or labels, which can show a message about a change.
-_OURS: Final = (LIBRARY, "/activity", "/labels", "/p/", "/trash", "/views")
+_OURS: Final = (LIBRARY, "/activity", LABELS, "/p/", TRASH, "/views")
 # What an earlier message added to the address.
 _SAID: Final = ("said", "post", "change")
 

@@ -16,8 +16,8 @@ from bowerbird.model.labels import name_key
 from bowerbird.requests import decoding
 from bowerbird.requests.bookmarks import UpdateRequest
 from bowerbird.requests.labels import LabelRequest
-from bowerbird.web.labels.words import in_words, name_problem
 from bowerbird.web.library.addresses import LIBRARY, of_post, returning, saying, sender
+from bowerbird.web.library.suggesting import in_words, name_problem
 from bowerbird.web.visits.pages import MESSAGES, VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit

@@ -15,9 +15,9 @@ from bowerbird.model.words import HIGHLIGHT
 from bowerbird.requests.bookmarks import By, ListQuery
 from bowerbird.requests.filters import MEANING
 from bowerbird.search.queries import query_language
-from bowerbird.web.library import list_words, typed_filters
+from bowerbird.web.library import filters, list_wording
 from bowerbird.web.library.addresses import Address
-from bowerbird.web.library.filter_words import CHIPS
+from bowerbird.web.library.filters import CHIPS
 from bowerbird.web.visits.formats import Times, enclosed
 
 TYPE, AUTHOR, LABEL, POSTED, SAVED, HAS, STATE, LANGUAGE, NETWORK = (
@@ -243,7 +243,7 @@ class FilterChips:
         for name, words in _FLAGS.items():
             if value := getattr(query, name):
                 panel = self.panel(HAS) if name == "has_note" else None
-                yield self._chip(*words[list_words.is_on(value)], name, panel=panel)
+                yield self._chip(*words[list_wording.is_on(value)], name, panel=panel)
         for name, word in CHIPS.items():
             if name not in _SHOWN and (value := getattr(query, name)):
                 yield self._chip(word, str(value), name)
@@ -260,17 +260,17 @@ class FilterChips:
     def _state(self) -> Chip | None:
         """A search for a state, or that a list with filters has only unread posts."""
         query = self._query
-        if query.q and (asked := typed_filters.state(query.q)):
-            url = self._address.changed(q=typed_filters.without_state(query.q)).url()
+        if query.q and (asked := filters.state(query.q)):
+            url = self._address.changed(q=filters.without_state(query.q)).url()
             return Chip("state", asked, url, self.panel(STATE))
-        if list_words.is_unread_only(query) and list_words.has_filters(query):
+        if list_wording.is_unread_only(query) and list_wording.has_filters(query):
             url = self._address.changed(is_unread_only="false").url()
             return Chip("state", "unread", url, self.panel(STATE))
         return None
 
     def _flag(self, name: str, *, is_on: bool) -> Option:
         value = getattr(self._query, name)
-        is_chosen = bool(value) and list_words.is_on(value) == is_on
+        is_chosen = bool(value) and list_wording.is_on(value) == is_on
         url = self._address.changed(**{name: str(is_on).lower()}).url()
         return Option(" ".join(_FLAGS[name][is_on]).capitalize(), url, is_chosen)
 
@@ -322,13 +322,13 @@ class FilterChips:
         query, account = self._query, self._account
         rest, asked = "", ""
         if query.q:
-            rest, asked = typed_filters.without_state(query.q), typed_filters.state(query.q)
+            rest, asked = filters.without_state(query.q), filters.state(query.q)
         now = (
-            list_words.is_unread_only(query),
-            list_words.hides_archived(query),
-            list_words.is_archive(query),
+            list_wording.is_unread_only(query),
+            list_wording.hides_archived(query),
+            list_wording.is_archive(query),
         )
-        has_numbers = not list_words.has_filters(query)
+        has_numbers = not list_wording.has_filters(query)
         read = account.total - account.archived - account.fresh if has_numbers else None
         found = []
         for text, flags, values in _STATES:

@@ -441,7 +441,7 @@ class PostParts:
 
 
 def note_markup(note: str) -> Markup:
-    from bowerbird.web.notes import markdown  # noqa: PLC0415 - takes 40 ms; few posts have a note
+    from bowerbird.web.library import markdown  # noqa: PLC0415 - takes 40 ms; few posts have a note
 
     return markdown.rendered(note)
 

@@ -17,14 +17,14 @@ from bowerbird.model.posts.networks import icon_of, name_of
 from bowerbird.requests.bookmarks import FlagsRequest, SimilarQuery
 from bowerbird.requests.limits import HIGHLIGHT_QUOTE_MAX, NOTE_MAX
 from bowerbird.web.account.reading import reading_form
-from bowerbird.web.bulk.pages import BulkPages
-from bowerbird.web.labels.words import name_problem, suggested
 from bowerbird.web.library import post_parts
 from bowerbird.web.library.addresses import LIBRARY, of_post, returning
+from bowerbird.web.library.bulk import BulkPages
 from bowerbird.web.library.changes import UNDO
 from bowerbird.web.library.lists import ListPages
 from bowerbird.web.library.post_parts import PostParts
-from bowerbird.web.media.pages import ShownImages
+from bowerbird.web.library.suggesting import name_problem, suggested
+from bowerbird.web.media import ShownImages
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit

@@ -14,9 +14,8 @@ from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account, SignedIn
 from bowerbird.model.labels import name_key
 from bowerbird.requests.filters import MEANING
-from bowerbird.web.bulk.selection import TRASH
 from bowerbird.web.library import post_parts
-from bowerbird.web.library.addresses import LIBRARY, Address, everything, of_view
+from bowerbird.web.library.addresses import LIBRARY, TRASH, Address, everything, of_view
 
 _LABELS_SHOWN: Final = 12
 _SUGGESTED: Final = 200

@@ -1,16 +1,155 @@
-"""What scripts of the library ask for: suggestions while somebody types, and places to go to."""
+"""Names that somebody types or may want: labels, authors, places to go to.
 
+What is wrong with the name of a label, the label picker, and the suggestions of the search box and
+of the palette.
+"""
+
+import unicodedata
 from typing import Any, Final
 
+import msgspec
+
 from bowerbird.assembly import Services
-from bowerbird.requests.limits import SUGGESTED_FOR_MAX, SUGGESTED_MAX
+from bowerbird.errors import Code, Refusal
+from bowerbird.library.access import plans
+from bowerbird.library.bookmarks.bookmarks import is_post_id
+from bowerbird.library.bulk import words
+from bowerbird.library.bulk.changes import BulkChanges, NewChange, packed_parts
+from bowerbird.library.labels.label_list import LabelList
+from bowerbird.library.labels.suggestions import LabelSuggestions, SuggestedLabel
+from bowerbird.model.accounts import Account
+from bowerbird.model.bulk import BulkAction
+from bowerbird.model.labels import MAX_NAME_CHARACTERS, NAME_RULE, clean_name, name_key
+from bowerbird.requests import decoding
+from bowerbird.requests.labels import LabelRequest
+from bowerbird.requests.limits import PICKED_LABELS_MAX, SUGGESTED_FOR_MAX, SUGGESTED_MAX
 from bowerbird.web import navigation
 from bowerbird.web.library import post_parts
-from bowerbird.web.library.addresses import LIBRARY, of_view
+from bowerbird.web.library.addresses import LABELS, LIBRARY, of_view
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit
 from bowerbird.wire.responses.replies import Reply
+
+
+def name_problem(name: str) -> str:
+    """Why no label can have this name, or ''."""
+    if clean_name(name) is not None:
+        return ""
+    length = len(" ".join(unicodedata.normalize("NFC", name).split()))
+    if length > MAX_NAME_CHARACTERS:
+        return f"A label has at most {MAX_NAME_CHARACTERS} characters; this one has {length:,}."
+    return f"A label has {NAME_RULE}."
+
+
+def in_words(refused: Refusal, name: str) -> str:
+    """The sentence of a refusal of the API without its name of the field."""
+    field, separator, rest = refused.sentence.partition("label_name: ")
+    if not separator or field:
+        return refused.sentence
+    return name_problem(name) or rest[:1].upper() + rest[1:]
+
+
+async def suggested(
+    suggestions: LabelSuggestions, account: Account, post_id: str
+) -> list[dict[str, Any]]:
+    """None where they cannot be had: the page is worth opening without them."""
+    if account.is_free:
+        return []
+    try:
+        found = await suggestions.of_post(account, post_id)
+    except Refusal:
+        return []
+    return shown(found)
+
+
+def shown(found: list[SuggestedLabel]) -> list[dict[str, Any]]:
+    return [
+        {**post_parts.label(each.label_name, each.color), "reason": _reason(each), "count": None}
+        for each in found
+    ]
+
+
+def _reason(label: SuggestedLabel) -> str:
+    if label.reason == "author":
+        return f"like {label.posts} by this author"
+    return "near in meaning" if label.reason == "meaning" else "named in the text"
+
+
+_ACTIONS: Final = {"add": BulkAction.ADD_LABEL, "remove": BulkAction.REMOVE_LABEL}
+
+
+class LabelPicking:
+    def __init__(
+        self,
+        listed: LabelList,
+        bulk: BulkChanges,
+        suggestions: LabelSuggestions,
+        pages: VisitPages,
+    ) -> None:
+        self._listed = listed
+        self._suggestions = suggestions
+        self._bulk = bulk
+        self._pages = pages
+
+    def routes(self) -> list[PageRoute]:
+        return [
+            PageRoute("GET", f"{LABELS}/matching", self.matching, is_json=True, page=LIBRARY),
+            PageRoute("POST", f"{LABELS}/apply", self.apply, is_json=True, page=LIBRARY),
+        ]
+
+    async def matching(self, visit: Visit) -> Reply:
+        """Labels that contain a text, the best first, and the name that a new one would get.
+
+        Without a text, also those that fit a post.
+        """
+        text = visit.query.get("q", "")
+        found = await self._listed.matching(visit.signed_in.account, text, PICKED_LABELS_MAX)
+        is_known = any(name_key(each.label_name) == name_key(text) for each in found)
+        labels = [_label(each.label_name, each.count, each.color) for each in found]
+        new = None if is_known else clean_name(text)
+        fitting: list[dict[str, Any]] = []
+        if not text and (post_id := visit.query.get("post", "")):
+            fitting = await suggested(self._suggestions, visit.signed_in.account, post_id)
+        return self._pages.json(
+            {"labels": labels, "new": new, "rule": name_problem(text), "suggested": fitting}
+        )
+
+    async def apply(self, visit: Visit) -> Reply:
+        """Adds a label to posts or removes it."""
+        account = visit.signed_in.account
+        plans.check_writes(account)
+        action = _ACTIONS.get(visit.form.get("op", ""))
+        if action is None:
+            raise Refusal(Code.INVALID_REQUEST, "The form has no action.")
+        request = _request(visit)
+        post_ids = request.post_ids or []
+        new = NewChange(action, packed_parts(post_ids), len(post_ids), request.label_name)
+        row = await self._bulk.run(account, new)
+        assert row.label is not None
+        if row.label.is_new and not row.changed:
+            # The posts are gone: nobody needs their label.
+            await self._bulk.run_undo(account, row.change_id)
+        colours = await self._listed.colors(account)
+        return self._pages.json(
+            {
+                "said": words.sentence(row),
+                "changed": row.changed,
+                "change": row.change_id if row.changed else None,
+                "label": _label(row.label.name, None, colours.get(row.label.name)),
+            }
+        )
+
+
+def _request(visit: Visit) -> LabelRequest:
+    posts = [each for each in visit.form.get("posts", "").split() if is_post_id(each)]
+    name = visit.form.get("label", "")
+    fields = {"tweet_ids": posts, "label_name": name}
+    try:
+        return decoding.decode(msgspec.json.encode(fields), LabelRequest)
+    except Refusal as refused:
+        raise Refusal(refused.code, in_words(refused, name)) from None
+
 
 SUGGEST: Final = f"{LIBRARY}/suggest"
 PLACES: Final = f"{LIBRARY}/places"
@@ -75,5 +214,5 @@ class SuggestingPages:
         return self._pages.show(visit, "help_keys.html", title="Keyboard", here=HELP)
 
 
-def _label(name: str, count: int, color: str | None) -> dict[str, Any]:
+def _label(name: str, count: int | None, color: str | None) -> dict[str, Any]:
     return {**post_parts.label(name, color), "count": count}

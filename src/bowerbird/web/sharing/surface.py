@@ -27,7 +27,7 @@ from bowerbird.requests.limits import (
     SHARED_POSTS,
     SHARED_WAITING_MAX,
 )
-from bowerbird.web.media.pages import sent
+from bowerbird.web.media import sent
 from bowerbird.web.pages import safety_headers
 from bowerbird.web.sharing import feeds
 from bowerbird.web.sharing.entries import Entries, legal

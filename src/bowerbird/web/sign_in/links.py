@@ -11,9 +11,8 @@ from bowerbird.library.sign_in.mailed_links import HOURS
 from bowerbird.library.sign_in.mailed_links import PATH as EMAIL_PATH
 from bowerbird.library.sign_in.one_time_links import DAYS, MINUTES, EmailNeeded, LinkRefused
 from bowerbird.library.sign_in.sessions import ABSOLUTE_DAYS
-from bowerbird.web.sign_in import newcomers
 from bowerbird.web.sign_in.parts import SignInParts
-from bowerbird.web.sign_in.sign_up import SignUpPages
+from bowerbird.web.sign_in.sign_up import SignUpPages, path_for
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import Access, PageRoute
 from bowerbird.web.visits.visit import Visit
@@ -64,7 +63,7 @@ def routes(parts: SignInParts, sign_up: SignUpPages, pages: VisitPages) -> list[
             problem = refused.sentence
             return shown(visit, "owner", token=token, email=email, email_error=problem, status=400)
         visit.enter(entered.session_token, ABSOLUTE_DAYS)
-        return pages.go(newcomers.path_for(visit, "signed-in", _NEXT))
+        return pages.go(path_for(visit, "signed-in", _NEXT))
 
     return [
         PageRoute("GET", PATH, show, Access.ANYONE),

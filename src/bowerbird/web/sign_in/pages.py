@@ -1,14 +1,19 @@
-"""The page on which people sign in."""
+"""The pages on which people sign in, prove again who they are, and manage their passkeys.
 
+A proof comes before a change that matters. The account page lists the passkeys.
+"""
+
+from collections.abc import Awaitable
 from typing import Final
 
 from bowerbird.errors import Refusal
 from bowerbird.library.accounts.accounts import EmailRefused
 from bowerbird.library.sign_in.one_time_links import MINUTES
+from bowerbird.library.sign_in.passkeys import Passkeys
 from bowerbird.library.sign_in.sessions import ABSOLUTE_DAYS
 from bowerbird.web.sign_in.parts import SignInParts
 from bowerbird.web.visits.pages import VisitPages
-from bowerbird.web.visits.router import SIGN_IN, Access, PageRoute
+from bowerbird.web.visits.router import PROVE, SIGN_IN, Access, PageRoute
 from bowerbird.web.visits.visit import Visit
 from bowerbird.wire.responses.replies import Reply
 
@@ -74,3 +79,110 @@ class SignInPages:
             problem = {"address": address, where: refused.sentence}
             return self._shown(visit, status=refused.status, **problem)
         return self._shown(visit, sent_to=address)
+
+
+# What people want to do on a page that asks for a proof.
+_CHANGES: Final = {
+    "/keys": "create a key",
+    "/account": "change how you sign in",
+    "/account/delete": "delete your account",
+}
+
+
+def proof_routes(parts: SignInParts, pages: VisitPages) -> list[PageRoute]:
+    sign_in, limits = parts.passkey_sign_in, parts.limits
+
+    async def shown(visit: Visit, *, problem: str = "", status: int = 200) -> Reply:
+        path = visit.next_path()
+        return pages.show(
+            visit,
+            "reauthenticate.html",
+            status=status,
+            change=_CHANGES.get(path.partition("?")[0], "continue"),
+            # What the command line calls the account.
+            account=visit.signed_in.email or visit.account_id,
+            has_passkey=bool(await parts.passkeys.all(visit.account_id)),
+            providers=await parts.providers.for_proof(visit),
+            sends_links=parts.mailed.is_offered and bool(visit.signed_in.email),
+            next=path,
+            problem=problem,
+        )
+
+    async def show(visit: Visit) -> Reply:
+        if parts.sessions.is_proved(visit.signed_in):
+            return pages.go(visit.next_path())
+        return await shown(visit)
+
+    async def start(visit: Visit) -> Reply:
+        started = await sign_in.start_proof(visit.signed_in)
+        visit.keep_attempt(started.attempt)
+        return pages.json({"publicKey": started.options})
+
+    async def finish(visit: Visit) -> Reply:
+        limits.count(visit.network)
+        limits.count_account(visit.account_id)
+        credential = visit.form.get("credential", "")
+        try:
+            token = await sign_in.finish_proof(
+                visit.signed_in, visit.attempt, credential, visit.where
+            )
+        except Refusal as refused:
+            return await shown(visit, problem=refused.sentence, status=refused.status)
+        visit.renew(token, ABSOLUTE_DAYS)
+        return pages.go(visit.after_proof(visit.next_path()))
+
+    return [
+        PageRoute("GET", PROVE, show),
+        PageRoute("POST", f"{PROVE}/options", start, is_json=True),
+        PageRoute("POST", PROVE, finish),
+    ]
+
+
+WELCOME: Final = "/welcome"
+_PATH: Final = "/account/passkeys"
+_PAGE: Final = "/account"
+_BACK: Final = ("/account#methods", "Back to your account")
+
+
+def passkey_routes(passkeys: Passkeys, pages: VisitPages) -> list[PageRoute]:
+    async def after(visit: Visit, change: Awaitable[object], done: str) -> Reply:
+        """Makes a change, and returns to the list with a message about it."""
+        try:
+            await change
+        except Refusal as refused:
+            return pages.refused(visit, refused, _BACK, f"The passkey was not {done}")
+        if visit.form.get("back") == WELCOME:
+            return pages.go(f"{WELCOME}?step=posts")
+        return pages.go(f"/account?said=passkey-{done}#methods")
+
+    async def start(visit: Visit) -> Reply:
+        started = await passkeys.start_registration(visit.signed_in, _name(visit))
+        visit.keep_attempt(started.attempt)
+        return pages.json({"publicKey": started.options})
+
+    async def add(visit: Visit) -> Reply:
+        credential = visit.form.get("credential", "")
+        visit.end_attempt()
+        change = passkeys.finish_registration(
+            visit.signed_in, visit.attempt, credential, _name(visit)
+        )
+        return await after(visit, change, "added")
+
+    async def rename(visit: Visit) -> Reply:
+        passkey_id, name = visit.form.get("passkey", ""), visit.form.get("name", "")
+        return await after(visit, passkeys.rename(visit.signed_in, passkey_id, name), "renamed")
+
+    async def remove(visit: Visit) -> Reply:
+        passkey_id = visit.form.get("passkey", "")
+        return await after(visit, passkeys.remove(visit.signed_in, passkey_id), "removed")
+
+    return [
+        PageRoute("POST", f"{_PATH}/options", start, Access.PROVED, _PAGE, is_json=True),
+        PageRoute("POST", _PATH, add, Access.PROVED, _PAGE),
+        PageRoute("POST", f"{_PATH}/rename", rename, Access.SIGNED_IN, _PAGE),
+        PageRoute("POST", f"{_PATH}/remove", remove, Access.PROVED, _PAGE),
+    ]
+
+
+def _name(visit: Visit) -> str:
+    return visit.form.get("name", "").strip() or visit.where.device

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
+from msgspec import Struct
+
 from bowerbird.assembly import Services
 from bowerbird.clock import DAY
 from bowerbird.library.access.call_allowance import AttemptLimits, TriesWithin
@@ -14,6 +16,7 @@ from bowerbird.library.sign_in.passkey_answers import Site
 from bowerbird.library.sign_in.passkeys import Passkeys, PasskeySignIn
 from bowerbird.library.sign_in.provider_sign_in import Identities, ProviderSignIn
 from bowerbird.library.sign_in.sign_up import SignUp
+from bowerbird.model.accounts import Passkey
 from bowerbird.openid.providers import Provider, configured
 from bowerbird.openid.sign_in import OpenIdClient
 from bowerbird.web.visits.router import PROVE, SIGN_IN
@@ -65,6 +68,17 @@ class ProviderLists:
         ]
 
 
+class ShownMethods(Struct, frozen=True):
+    passkeys: Sequence[Passkey]
+    providers: list[dict[str, Any]]
+
+    @property
+    def can_disconnect(self) -> bool:
+        """Whether another way to sign in would be left."""
+        usable = [each for each in self.providers if each["address"] and each["path"]]
+        return len(self.passkeys) + len(usable) > 1
+
+
 class SignInParts:
     def __init__(self, services: Services) -> None:
         settings, database, clock = services.settings, services.database, services.clock
@@ -107,3 +121,7 @@ class SignInParts:
             passkeys=self.passkeys,
             mode=settings.sign_up,
         )
+
+    async def methods_of(self, visit: Visit) -> ShownMethods:
+        passkeys = await self.passkeys.all(visit.account_id)
+        return ShownMethods(passkeys, await self.providers.for_account(visit))

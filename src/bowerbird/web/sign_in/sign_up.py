@@ -1,17 +1,49 @@
-"""The pages on which people create an account."""
+"""The pages on which people create an account, and /welcome: the first steps of a new person.
+
+Who came for one page and had to create an account first goes there afterwards. An invitation or a
+sign-in link is opened from an email or a terminal, so the path cannot be in its URL: the browser
+remembers it for an hour.
+"""
 
 from typing import Final
+from urllib.parse import urlencode
 
+from bowerbird.assembly import Services
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.sign_in.one_time_links import Entered
 from bowerbird.library.sign_in.provider_sign_in import Returned
 from bowerbird.library.sign_in.sessions import ABSOLUTE_DAYS
-from bowerbird.web.sign_in import newcomers
+from bowerbird.web.sign_in.pages import WELCOME
 from bowerbird.web.sign_in.parts import SignInParts
+from bowerbird.web.site import ShowPublished
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import SIGN_IN, Access, PageRoute
 from bowerbird.web.visits.visit import Visit
 from bowerbird.wire.responses.replies import Reply
+
+_AFTER: Final = "after"
+_HOUR: Final = 1 / 24
+# The only page that people come for without an account.
+CONNECT: Final = "/connect"
+
+
+def remember_connecting(visit: Visit) -> None:
+    visit.cookies.append(visit.jar.write(_AFTER, CONNECT, _HOUR))
+
+
+def is_expected(visit: Visit) -> bool:
+    """Whether the browser came for the page that connects an extension."""
+    return visit.jar.read(visit.request.headers.get(b"cookie"), _AFTER) == CONNECT
+
+
+def forget_connecting(visit: Visit) -> None:
+    if is_expected(visit):
+        visit.cookies.append(visit.jar.remove(_AFTER))
+
+
+def path_for(visit: Visit, said: str, otherwise: str) -> str:
+    return f"{CONNECT}?said={said}" if is_expected(visit) else otherwise
+
 
 PATH: Final = "/sign-up"
 # An address may try to create so many accounts within 24 hours.
@@ -123,4 +155,46 @@ class SignUpPages:
 
     def _enter(self, visit: Visit, entered: Entered) -> Reply:
         visit.enter(entered.session_token, ABSOLUTE_DAYS)
-        return self._pages.go(newcomers.path_for(visit, "account-created", _CREATED))
+        return self._pages.go(path_for(visit, "account-created", _CREATED))
+
+
+_STEPS: Final = ("passkey", "posts", "agent")
+# Who has seen the page in this browser.
+_COOKIE: Final = "welcomed"
+_YEAR: Final = 365
+
+
+def welcome_routes(
+    services: Services, parts: SignInParts, pages: VisitPages, show_published: ShowPublished
+) -> list[PageRoute]:
+    async def start(visit: Visit) -> Reply:
+        """Signed-in people go to their own pages, strangers see what this is."""
+        return (
+            await show_published(visit.request) if visit.visitor is None else pages.go("/library")
+        )
+
+    async def show(visit: Visit) -> Reply:
+        account, said = visit.signed_in.account, visit.query.get("said", "")
+        seen = visit.jar.read(visit.request.headers.get(b"cookie"), _COOKIE)
+        if said and (account.total or seen == str(visit.account_id)):
+            # Somebody who comes back. A link may be the only way to sign in that they have.
+            return pages.go(f"/account?{urlencode({'said': said})}#methods")
+        visit.cookies.append(visit.jar.write(_COOKIE, str(visit.account_id), _YEAR))
+        ways = await parts.methods_of(visit)
+        done = {
+            "passkey": bool(ways.passkeys),
+            "posts": account.total > 0,
+            "agent": await services.keys.count_live(visit.account_id) > 0,
+        }
+        first = next((step for step in _STEPS if not done[step]), "")
+        step = visit.query.get("step", first)
+        return pages.show(
+            visit,
+            "welcome.html",
+            done=done,
+            step=step if step in _STEPS else first,
+            is_provider=any(each["address"] for each in ways.providers),
+            demo_size=services.demo.size,
+        )
+
+    return [PageRoute("GET", "/", start, Access.ANYONE), PageRoute("GET", WELCOME, show)]

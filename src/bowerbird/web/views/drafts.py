@@ -12,7 +12,7 @@ from bowerbird.requests import decoding
 from bowerbird.requests.filters import readers
 from bowerbird.requests.limits import BUCKETS_MAX
 from bowerbird.requests.views import ViewQuery
-from bowerbird.web.library.filter_words import WORDS
+from bowerbird.web.library.filters import NAMES
 from bowerbird.web.visits.visit import Form
 
 T = TypeVar("T", bound=Struct)
@@ -25,7 +25,7 @@ LABELS: Final = {
     "sort_by": "Order",
     "sort_order": "Order",
     "slug": "Name",
-    **{name: words.name for name, words in WORDS.items()},
+    **{name: words.name for name, words in NAMES.items()},
 }
 # Those that every form has a field for.
 PLAIN: Final = frozenset(

@@ -10,7 +10,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.limits import BUCKETS_MAX, VIEW_NAME_MAX
 from bowerbird.requests.views import NewView, ViewBookmarksQuery, ViewChange
-from bowerbird.web.library import list_words, post_parts
+from bowerbird.web.library import list_wording, post_parts
 from bowerbird.web.library.addresses import of_view
 from bowerbird.web.library.pages import LibraryPages
 from bowerbird.web.library.sidebar import shown_count
@@ -109,7 +109,7 @@ class EditorPage:
             labels=drafts.LABELS,
             plain_filters=drafts.PLAIN,
             orders=_orders(draft.order),
-            media_types=list_words.MEDIA_TYPES,
+            media_types=list_wording.MEDIA_TYPES,
             can_add=len(draft.buckets) < BUCKETS_MAX,
             focus=focus,
             refusal=_refusal(account),
@@ -155,10 +155,10 @@ def _focus(draft: Draft, action: str, place: int) -> str:
 
 def _orders(chosen: str) -> list[tuple[str, str]]:
     """The orders to choose from, including one that only the API offers."""
-    orders = list_words.order_choices()
+    orders = list_wording.order_choices()
     if chosen not in dict(orders):
         by, _, order = chosen.partition(" ")
-        words = list_words.order_words(ListQuery(sort_by=by, sort_order=order or None))
+        words = list_wording.order_words(ListQuery(sort_by=by, sort_order=order or None))
         orders.append((chosen, words[:1].upper() + words[1:]))
     return orders
 

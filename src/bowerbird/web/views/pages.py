@@ -11,8 +11,8 @@ from bowerbird.model.bulk import BulkAction, BulkRow
 from bowerbird.model.labels import Query
 from bowerbird.requests.limits import VIEWS_MAX
 from bowerbird.requests.views import ViewChange
-from bowerbird.web.bulk.pages import BulkPages
 from bowerbird.web.library.addresses import of_view
+from bowerbird.web.library.bulk import BulkPages
 from bowerbird.web.library.sidebar import shown_count
 from bowerbird.web.views.drafts import LABELS, text_of
 from bowerbird.web.visits.formats import Times

@@ -17,7 +17,7 @@ from bowerbird.requests.exports import ExportRequest
 from bowerbird.requests.fields import gates_of, metadata_of
 from bowerbird.requests.filter_values import read_flag, read_instant
 from bowerbird.requests.filters import readers
-from bowerbird.web.library.filter_words import WORDS
+from bowerbird.web.library.filters import NAMES
 from bowerbird.web.visits.formats import size_text
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
@@ -70,7 +70,7 @@ def _option(
 ) -> Option:
     if name == VIEW:
         return Option(name, "Smart View", "choice", value, [("", "All posts"), *views])
-    words = WORDS[name]
+    words = NAMES[name]
     text = words.exported or words.name
     read = readers(ExportRequest)[name].read
     described = metadata_of(ExportRequest)[name]

@@ -19,7 +19,7 @@ from bowerbird.requests.limits import RANKED_MAX
 from bowerbird.search.queries import query_language
 from bowerbird.search.queries.spelling import nearest
 from bowerbird.web.library.addresses import Address
-from bowerbird.web.library.filter_words import CHIPS
+from bowerbird.web.library.filters import CHIPS
 
 # Words of a search that are compared with names.
 _WORDS: Final = 4

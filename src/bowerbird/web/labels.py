@@ -1,4 +1,7 @@
-"""/labels: find a label, make one, rename it, choose its colour, merge it, delete it."""
+"""/labels: find a label, make one, rename it, choose its colour, merge it, delete it.
+
+/import/labels: labels that fit the posts of an import, added as one change with its undo.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -9,22 +12,26 @@ import msgspec
 from bowerbird import errors
 from bowerbird.assembly import Services
 from bowerbird.errors import Code, Refusal
+from bowerbird.library.access import plans
+from bowerbird.library.labels.import_labels import FittingLabel, LabelsOfImport
 from bowerbird.library.labels.label_list import FoundLabel
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import BulkRow
 from bowerbird.model.labels import COLORS, name_key
 from bowerbird.requests import decoding
-from bowerbird.requests.labels import LabelChange
-from bowerbird.web.bulk.pages import BulkPages
-from bowerbird.web.labels.words import in_words, name_problem
+from bowerbird.requests.labels import ImportLabelling, LabelChange
+from bowerbird.web.imports.pages import PATH as IMPORT
+from bowerbird.web.imports.pages import posts_of
 from bowerbird.web.library import post_parts
+from bowerbird.web.library.addresses import LABELS, of_post
+from bowerbird.web.library.bulk import BulkPages
+from bowerbird.web.library.suggesting import in_words, name_problem
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit, is_own_path
 from bowerbird.wire.responses.replies import Reply
 
-PATH: Final = "/labels"
-_MAKE: Final = f"{PATH}/make"
+_MAKE: Final = f"{LABELS}/make"
 _PER_PAGE: Final = 60
 # The parameters of the list. `label` is the one that is being changed.
 _FIND, _CURSOR, _EDITED = "q", "cursor", "label"
@@ -39,11 +46,11 @@ class LabelPages:
 
     def routes(self) -> list[PageRoute]:
         return [
-            PageRoute("GET", PATH, self.show),
-            PageRoute("POST", _MAKE, self.make, page=PATH, again=self.show),
-            PageRoute("POST", f"{PATH}/change", self.change, page=PATH, again=self.show),
-            PageRoute("POST", f"{PATH}/merge", self.merge, page=PATH, again=self.show),
-            PageRoute("POST", f"{PATH}/delete", self.delete, page=PATH, again=self.show),
+            PageRoute("GET", LABELS, self.show),
+            PageRoute("POST", _MAKE, self.make, page=LABELS, again=self.show),
+            PageRoute("POST", f"{LABELS}/change", self.change, page=LABELS, again=self.show),
+            PageRoute("POST", f"{LABELS}/merge", self.merge, page=LABELS, again=self.show),
+            PageRoute("POST", f"{LABELS}/delete", self.delete, page=LABELS, again=self.show),
         ]
 
     async def make(self, visit: Visit) -> Reply:
@@ -67,12 +74,12 @@ class LabelPages:
         account, label_id = visit.signed_in.account, visit.form.get(_EDITED, "")
         into = await self._named(account, visit.form.get("into", ""))
         row = await self._many.changes.run_label(account, label_id, into.label_id)
-        return await self._many.after(visit, row, PATH)
+        return await self._many.after(visit, row, LABELS)
 
     async def delete(self, visit: Visit) -> Reply:
         account, label_id = visit.signed_in.account, visit.form.get(_EDITED, "")
         row = await self._many.changes.run_label(account, label_id)
-        return await self._many.after(visit, row, PATH)
+        return await self._many.after(visit, row, LABELS)
 
     async def _named(self, account: Account, name: str) -> FoundLabel:
         found = await self._listed.matching(account, name, 1)
@@ -95,7 +102,7 @@ class LabelPages:
             "labels.html",
             problem="" if refused is None else in_words(refused, visit.form.get("name", text)),
             title="Labels",
-            here=PATH,
+            here=LABELS,
             back=_url(back),
             undo=None,
             undo_post="",
@@ -152,4 +159,73 @@ def _kept(back: str) -> dict[str, str]:
 
 
 def _url(values: Mapping[str, str]) -> str:
-    return f"{PATH}?{urlencode(values)}" if values else PATH
+    return f"{LABELS}?{urlencode(values)}" if values else LABELS
+
+
+_OF_IMPORT: Final = f"{IMPORT}/labels/{{run_id}}"
+# The names of the boxes begin with it, followed by the id of a label.
+_BOX: Final = "label-"
+
+
+class ImportLabelPages:
+    def __init__(self, services: Services, many: BulkPages, pages: VisitPages) -> None:
+        self._labels = services.import_labels
+        self._many = many
+        self._pages = pages
+
+    def routes(self) -> list[PageRoute]:
+        return [
+            PageRoute("GET", _OF_IMPORT, self.look, page=IMPORT),
+            PageRoute("POST", _OF_IMPORT, self.apply, page=IMPORT),
+        ]
+
+    async def look(self, visit: Visit, *, status: int = 200, problem: str = "") -> Reply:
+        run_id = visit.request.path_params["run_id"]
+        found = await self._labels.of_run(visit.signed_in.account, run_id)
+        return self._pages.show(
+            visit,
+            "import_labels.html",
+            status=status,
+            problem=problem,
+            run_id=run_id,
+            posts_url=posts_of(run_id),
+            sentence=_sentence(found),
+            labels=[_shown(one) for one in found.labels],
+            note=found.notice or "",
+        )
+
+    async def apply(self, visit: Visit) -> Reply:
+        account, run_id = visit.signed_in.account, visit.request.path_params["run_id"]
+        plans.check_writes(account)
+        chosen = [name.removeprefix(_BOX) for name in visit.form if name.startswith(_BOX)]
+        if not chosen:
+            return await self.look(visit, status=400, problem="Choose at least one label.")
+        try:
+            request = ImportLabelling(label_ids=chosen)
+            change = await self._labels.change(account, run_id, request)
+            row = await self._many.changes.run(account, change)
+        except Refusal as refused:
+            return await self.look(visit, status=refused.status, problem=refused.sentence)
+        return await self._many.after(visit, row)
+
+
+def _sentence(found: LabelsOfImport) -> str:
+    if not found.compared:
+        return "Every post of this import has a label."
+    posts = "1 post" if found.compared == 1 else f"{found.compared:,} posts"
+    if not found.count:
+        return f"None of the {posts} without a label has a clear one."
+    have = "has" if found.count == 1 else "have"
+    return f"{found.count:,} of {posts} without a label {have} a clear one."
+
+
+def _shown(one: FittingLabel) -> dict[str, Any]:
+    return {
+        **post_parts.label(one.label_name, one.color),
+        "box": f"{_BOX}{one.label_id}",
+        "count": "1 post" if one.count == 1 else f"{one.count:,} posts",
+        "examples": [
+            {"url": of_post(each.post_id), "name": each.author_username, "text": each.text}
+            for each in one.examples
+        ],
+    }

@@ -27,11 +27,11 @@ from bowerbird.requests.saving import SaveRequest
 from bowerbird.sources import post_links
 from bowerbird.sources.found import FoundPost
 from bowerbird.sources.post_links import MAX_LINK_CHARACTERS, PostLink
-from bowerbird.web.labels.words import name_problem, shown, suggested
 from bowerbird.web.library import post_parts
 from bowerbird.web.library.addresses import LIBRARY, of_post, saying, sender
 from bowerbird.web.library.lists import ListPages
-from bowerbird.web.notes.pages import MAX_NOTE_FORM_BYTES
+from bowerbird.web.library.suggesting import name_problem, shown, suggested
+from bowerbird.web.notes import MAX_NOTE_FORM_BYTES
 from bowerbird.web.visits.formats import Times
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
@@ -272,7 +272,7 @@ FILL: Final = "/library/demo"
 REMOVE: Final = "/library/demo/remove"
 
 
-def routes(demo: Demo, pages: VisitPages) -> list[PageRoute]:
+def demo_routes(demo: Demo, pages: VisitPages) -> list[PageRoute]:
     async def fill(visit: Visit) -> Reply:
         await demo.fill(visit.signed_in.account)
         return pages.go(f"{LIBRARY}?said=demo-filled")

@@ -1,24 +1,36 @@
-"""The pages that connect an extension: one creates the link, one says which browser has used it.
+"""The pages that connect an extension, and the address at which it trades its code for a token.
 
-The first also gives the extension itself.
+One page creates the link and gives the extension itself, one says which browser has used the link.
+
+POST /connect/redeem: the code is the proof, and cookies play no part. Pages are refused, also those
+without an origin of their own: they could use up the tries of their visitors.
 """
 
 import asyncio
 from importlib import resources
 from importlib.resources.abc import Traversable
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
+from msgspec import Struct
+
+from bowerbird import errors
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.accounts.connect_codes import CodeUse, ConnectCodes
-from bowerbird.requests import limits
-from bowerbird.web.sign_in import newcomers
+from bowerbird.requests import decoding, limits
+from bowerbird.requests.ingest import RedeemRequest
+from bowerbird.settings import Settings
+from bowerbird.web.sign_in.sign_up import CONNECT, forget_connecting, remember_connecting
 from bowerbird.web.visits.formats import size_text
 from bowerbird.web.visits.pages import VisitPages, attachment
 from bowerbird.web.visits.router import SIGN_IN, Access, PageRoute
 from bowerbird.web.visits.visit import Visit
-from bowerbird.wire.responses.replies import Reply
+from bowerbird.wire import bodies, router
+from bowerbird.wire.auth import ClientAddresses, network_of
+from bowerbird.wire.metrics import RequestMetrics
+from bowerbird.wire.pipeline import Pipeline, Request, RoutedPath, Surface
+from bowerbird.wire.responses import envelope
+from bowerbird.wire.responses.replies import CORS, JSON, Reply
 
-PATH: Final = newcomers.CONNECT
 _LINK: Final = "/connect/links/{link_id}"
 _FILE: Final = "/connect/extension/{browser}"
 
@@ -48,8 +60,8 @@ class ConnectPage:
 
     def routes(self) -> list[PageRoute]:
         return [
-            PageRoute("GET", PATH, self.open, Access.ANYONE),
-            PageRoute("POST", PATH, self.create, page=PATH),
+            PageRoute("GET", CONNECT, self.open, Access.ANYONE),
+            PageRoute("POST", CONNECT, self.create, page=CONNECT),
             PageRoute("GET", _FILE, self.file),
             PageRoute("GET", _LINK, self.link),
             PageRoute("GET", f"{_LINK}/state", self.state, is_json=True),
@@ -57,9 +69,9 @@ class ConnectPage:
 
     async def open(self, visit: Visit) -> Reply:
         if visit.visitor is None:
-            newcomers.remember(visit)
-            return self._pages.go(f"{SIGN_IN}?next={PATH}")
-        newcomers.forget(visit)
+            remember_connecting(visit)
+            return self._pages.go(f"{SIGN_IN}?next={CONNECT}")
+        forget_connecting(visit)
         return await self._shown(visit)
 
     async def file(self, visit: Visit) -> Reply:
@@ -126,3 +138,66 @@ def _state(use: CodeUse) -> str:
     if use.device:
         return "connected"
     return "waiting" if use.is_open else "over"
+
+
+REDEEM: Final = f"{CONNECT}/redeem"
+_EXTENSIONS: Final = (b"chrome-extension://", b"moz-extension://", b"safari-web-extension://")
+
+
+class ConnectedResponse(Struct, frozen=True, kw_only=True):
+    """The only answer that has the token."""
+
+    token: str
+    device_id: str
+    # Empty if the account has no address.
+    email: str
+    ingest_url: str
+    library_url: str
+    keys_url: str
+
+
+def surface(
+    settings: Settings,
+    codes: ConnectCodes,
+    addresses: ClientAddresses,
+    metrics: RequestMetrics,
+) -> Pipeline:
+    async def redeem(request: Request) -> Reply:
+        origin = request.headers.get(b"origin")
+        if origin is not None and not origin.startswith(_EXTENSIONS):
+            raise Refusal(Code.INVALID_REQUEST, "A page cannot use a connect code.")
+        if b"content-encoding" in request.headers:
+            raise errors.invalid("Content-Encoding", "must be absent")
+        body = await bodies.read(request.receive, limits.REDEEM_BYTES_MAX)
+        network = network_of(addresses.of(request.scope))
+        codes.count_try(network)
+        decoding.check_excess(body)
+        sent = decoding.decode(body, RedeemRequest)
+        connected = await codes.redeem(sent.code, sent.name, network)
+        answer = ConnectedResponse(
+            token=connected.token,
+            device_id=connected.device_id,
+            email=connected.email,
+            ingest_url=f"{settings.api_origin}/ingest/v1",
+            library_url=f"{settings.site_origin}/library",
+            keys_url=settings.register_url,
+        )
+        headers = [JSON, (b"cache-control", b"no-store")]
+        return Reply(200, headers, envelope.success(answer))
+
+    routed = RoutedPath(
+        REDEEM, {"POST": redeem}, "POST, OPTIONS", max_body_bytes=limits.REDEEM_BYTES_MAX
+    )
+
+    def find(_: str) -> tuple[RoutedPath | None, dict[str, Any]]:
+        return routed, {}
+
+    return Pipeline(
+        Surface(
+            find=find,
+            phrase_refusal=lambda refused, _: envelope.refusal(refused, settings.upgrade_url),
+            extra_headers=lambda _request, _reply: CORS,
+            preflight=router.preflight,
+        ),
+        metrics,
+    )

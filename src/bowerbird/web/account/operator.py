@@ -1,28 +1,143 @@
 """The operator's page: accounts, invitations, jobs, vectors and the state of the service."""
 
+import platform
 from collections.abc import Awaitable, Sequence
 from typing import Any, Final
 
-from bowerbird import errors
+from bowerbird import __version__, errors
 from bowerbird.assembly import Services
 from bowerbird.errors import Refusal
 from bowerbird.library.accounts import accounts
 from bowerbird.library.accounts.accounts import AccountList
+from bowerbird.library.sharing.shares import PATH as SHARED
 from bowerbird.library.sharing.shares import PER_PAGE as SHARES_PER_PAGE
 from bowerbird.library.sharing.shares import ShareOverview
 from bowerbird.library.sign_in.one_time_links import Invitations
 from bowerbird.library.upkeep import overview
-from bowerbird.library.upkeep.overview import OpenJobs, Overview
+from bowerbird.library.upkeep.health import Mark, Result
+from bowerbird.library.upkeep.overview import OpenJobs, Overview, State, UsedVersion
 from bowerbird.model.accounts import Membership, Plan
-from bowerbird.model.jobs import OpenJob
-from bowerbird.model.shares import Share
+from bowerbird.model.jobs import KIND_NAMES, JobState, OpenJob
+from bowerbird.model.shares import Audience, Share
 from bowerbird.model.words import ListedVectorStore
-from bowerbird.web.operator import rows
+from bowerbird.settings import Settings
+from bowerbird.web.visits.formats import Times
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import Access, PageRoute
 from bowerbird.web.visits.visit import Visit
+from bowerbird.wire import deprecation
 from bowerbird.wire.deprecation import Deprecation
 from bowerbird.wire.responses.replies import Reply
+
+_KINDS: Final = {Mark.GOOD: "on", Mark.WARNING: "hold", Mark.BROKEN: "err"}
+_STATES: Final = {
+    JobState.PENDING: ("waiting", "hold"),
+    JobState.PROCESSING: ("running", "busy"),
+    JobState.FAILED: ("failed", "err"),
+}
+_AUDIENCES: Final = {
+    Audience.LINK: "with the link",
+    Audience.PUBLIC: "everybody",
+    Audience.FEED: "private feed",
+}
+_MEGABYTE: Final = 1_000_000
+_GIGABYTE: Final = 1_000_000_000
+_PARTLY_DELETED: Final = "being deleted"
+_NO_ADDRESS: Final = "no address"
+
+
+def _check_row(result: Result) -> dict[str, Any]:
+    return {
+        "name": result.subject.capitalize(),
+        "kind": _KINDS[result.mark],
+        "text": result.sentence,
+        "fix": result.fix,
+        "is_good": result.mark is Mark.GOOD,
+    }
+
+
+def _facts(state: State, settings: Settings, times: Times) -> list[dict[str, str]]:
+    return [
+        {"name": "Version", "text": f"{__version__}, Python {platform.python_version()}"},
+        {"name": "Database", "text": f"{state.engine}, {_size(state.database_bytes)}"},
+        {"name": "Free disk space", "text": _size(state.free_bytes)},
+        {"name": "Last backup", "text": _backup(state, settings, times)},
+    ]
+
+
+def _version_row(
+    used: UsedVersion, deprecations: Sequence[Deprecation], times: Times
+) -> dict[str, Any]:
+    row = deprecation.of_version(deprecations, used.version)
+    return {
+        "name": used.version,
+        "accounts": used.accounts,
+        "last_used": times.utc_day(used.last_day),
+        "ends_at": None if row is None else times.date(row.sunset),
+    }
+
+
+def _job_row(found: OpenJob, times: Times) -> dict[str, Any]:
+    state, kind = _STATES[JobState(found.state)]
+    return {
+        "id": found.job_id,
+        "account_id": found.account_id,
+        "kind": KIND_NAMES.get(found.kind, found.kind),
+        "account": _holder(found.email),
+        "created_at": times.moment(found.created_at),
+        "state": state,
+        "state_kind": kind,
+        "done": found.done,
+        "total": found.total,
+        "error": found.error or "",
+        "can_retry": found.state == JobState.FAILED,
+        "can_cancel": found.state != JobState.FAILED,
+    }
+
+
+def _store_row(found: ListedVectorStore) -> dict[str, Any]:
+    return {
+        "account": _holder(found.email),
+        "model": found.name,
+        # Vectors of posts deleted just now may still be counted.
+        "done": min(found.embedded, found.total),
+        "total": found.total,
+    }
+
+
+def _holder(email: str | None) -> str:
+    return _PARTLY_DELETED if email is None else email or _NO_ADDRESS
+
+
+def _backup(state: State, settings: Settings, times: Times) -> str:
+    if not settings.is_sqlite:
+        return "not known: PostgreSQL makes its own backups"
+    if state.backup is None:
+        return "none yet"
+    moment = times.moment(state.backup.made_at)
+    return f"{moment.inline}, {_size(state.backup.bytes)}"
+
+
+def _size(count: int) -> str:
+    unit, name = (_GIGABYTE, "GB") if count >= _GIGABYTE else (_MEGABYTE, "MB")
+    return f"{count / unit:,.1f} {name}"
+
+
+def _share_row(found: Share, state: str, times: Times) -> dict[str, Any]:
+    is_public = found.audience is Audience.PUBLIC
+    return {
+        "id": found.share_id,
+        "account": str(found.account_id),
+        # A secret address would open the list.
+        "path": f"{SHARED}{found.address}" if is_public else "",
+        "audience": _AUDIENCES[found.audience],
+        "what": f"A {found.kind.value}",
+        "title": found.choices.title,
+        "state": state,
+        "is_stopped": found.is_stopped,
+        "created_at": times.day(found.created_at),
+    }
+
 
 _LARGEST = 2**63
 
@@ -131,15 +246,15 @@ class _OperatorPage:
         values = {
             "account_count": state.accounts,
             "account_count_max": overview.MAX_COUNTED,
-            "facts": rows.facts(state, self._settings, times),
-            "versions": [rows.version(each, self._deprecations, times) for each in state.versions],
+            "facts": _facts(state, self._settings, times),
+            "versions": [_version_row(each, self._deprecations, times) for each in state.versions],
             "called_days": overview.CALLED_DAYS,
             "plans": [plan.value for plan in Plan],
             "sign_up": self._settings.sign_up,
             "new_note": "",
             "note_error": "",
             "invitation_link": "",
-            **await self._checks(visit, [rows.check(each) for each in state.results]),
+            **await self._checks(visit, [_check_row(each) for each in state.results]),
             **await self._listed_accounts(visit),
             **await self._jobs(visit),
             **await self._stores(visit),
@@ -197,7 +312,7 @@ class _OperatorPage:
         is_complete = visit.query.get("checks") == _ALL_CHECKS
         found = await self._overview.installation() if is_complete else []
         return {
-            "checks": checks + [rows.check(each) for each in found or []],
+            "checks": checks + [_check_row(each) for each in found or []],
             "has_all_checks": is_complete,
             "are_checks_running": found is None,
         }
@@ -225,7 +340,7 @@ class _OperatorPage:
         found = await (jobs.page(job(after)) if after else jobs.page())
         shown, times = found[: overview.PER_PAGE], visit.times
         return {
-            "jobs": [rows.job(each, times) for each in shown],
+            "jobs": [_job_row(each, times) for each in shown],
             "more_jobs": of_job(shown[-1]) if len(found) > len(shown) else "",
             "is_first_jobs": not after,
         }
@@ -235,7 +350,7 @@ class _OperatorPage:
         found = await (view.stores(store(after)) if after else view.stores())
         shown = found[: overview.STORES_PER_PAGE]
         return {
-            "stores": [rows.store(each) for each in shown],
+            "stores": [_store_row(each) for each in shown],
             "more_stores": of_store(shown[-1]) if len(found) > len(shown) else "",
             "is_first_stores": not after,
         }
@@ -245,7 +360,7 @@ class _OperatorPage:
         found = await (shares.page(share(before)) if before else shares.page())
         shown, times = found[:SHARES_PER_PAGE], visit.times
         return {
-            "shares": [rows.share(each, shares.state(each), times) for each in shown],
+            "shares": [_share_row(each, shares.state(each), times) for each in shown],
             "older_shares": of_share(shown[-1]) if len(found) > len(shown) else "",
             "is_first_shares": not before,
         }

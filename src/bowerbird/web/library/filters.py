@@ -1,7 +1,7 @@
-"""Filters that somebody types into the search box: `from:ada since:2026-01 has:image`."""
+"""What pages call each filter, and filters that somebody types: `from:ada since:2026-01`."""
 
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from bowerbird.model import instants
 from bowerbird.model.posts import media
@@ -9,7 +9,51 @@ from bowerbird.model.words import DUPLICATE, GONE, HIGHLIGHT, NOTE, REPLY, TRASH
 from bowerbird.search.queries import query_fields, query_language
 from bowerbird.search.queries.query_pieces import Kind, Piece, pieces
 
-_NAMES: Final = {Field.AUTHOR: "author", Field.LABEL: "tag"}
+
+class FilterNames(NamedTuple):
+    # In the form of a Smart View.
+    name: str
+    # Above a list; "" if it has no chip of this name.
+    chip: str = ""
+    # In the form of exports, where that differs from the name.
+    exported: str = ""
+
+
+# Chips are in this order.
+NAMES: Final = {
+    "media_type": FilterNames("Type", "type"),
+    "author": FilterNames("Author", "author"),
+    "tag": FilterNames("Label", "label"),
+    "label": FilterNames("Labels", "labels", "Several labels, with commas"),
+    "language": FilterNames("Language", "language", "Language, such as en"),
+    "network": FilterNames("Network", "network"),
+    "unlabelled": FilterNames("Without labels", "without a label", "Without a label"),
+    "has_note": FilterNames("With a note", "with a note"),
+    "has": FilterNames("With", "with", "With, such as highlight"),
+    "is_gone": FilterNames("Gone", "gone from its network", "Gone from its network"),
+    "is_reply": FilterNames("Replies", "a reply", "Replies only"),
+    "is_thread": FilterNames("Threads", "of a thread", "Threads only"),
+    "is_duplicate": FilterNames("Duplicates", "with a copy", "Duplicates only"),
+    "min_words": FilterNames("Words, at least", "words, at least"),
+    "max_words": FilterNames("Words, at most", "words, at most"),
+    "min_likes": FilterNames("Likes, at least", "likes, at least"),
+    "linked_site": FilterNames("With a link to", "with a link to"),
+    "posted_from": FilterNames("Posted from", "posted after"),
+    "posted_to": FilterNames("Posted until", "posted before"),
+    "bookmarked_from": FilterNames("Saved from", "saved after"),
+    "bookmarked_to": FilterNames("Saved until", "saved before"),
+    "updated_since": FilterNames("Changed since", "changed since"),
+    "q": FilterNames("Words"),
+    "vector_search_term": FilterNames("Near in meaning to"),
+    "label_match": FilterNames("Labels: all or any", exported="Labels needed"),
+    "is_unread_only": FilterNames("Read and unread", exported="Unread posts only"),
+    "hide_archived": FilterNames("Archived posts", exported="Without archived posts"),
+    "is_archived_only": FilterNames("Archived only", exported="Archived posts only"),
+}
+CHIPS: Final = {name: words.chip for name, words in NAMES.items() if words.chip}
+
+
+_NAMED: Final = {Field.AUTHOR: "author", Field.LABEL: "tag"}
 _VALUES: Final = {Field.LANGUAGE: "language", Field.SITE: "network", Field.LIKES: "min_likes"}
 _FLAGS: Final = {
     NOTE: "has_note",
@@ -88,8 +132,8 @@ def _filter(piece: Piece) -> tuple[str, str]:
         pass
     elif found.field in _VALUES:
         name, value = _VALUES[found.field], found.value
-    elif found.field in _NAMES:
-        name, value = _NAMES[found.field], " ".join(piece.text.split())
+    elif found.field in _NAMED:
+        name, value = _NAMED[found.field], " ".join(piece.text.split())
     elif found.field is Field.WORDS:
         name, value = _length(found)
     elif found.field in (Field.HAS, Field.IS):

@@ -1,1 +1,0 @@
-"""Changes of many posts: the selection of a list, its progress and its undo."""

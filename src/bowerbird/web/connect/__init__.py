@@ -1,1 +1,0 @@
-"""Connecting an extension to an account."""

@@ -1,1 +1,0 @@
-"""Notes and highlights on the page of a post."""

@@ -1,1 +1,0 @@
-"""Pages for the owner, who operates the service."""

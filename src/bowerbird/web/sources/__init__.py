@@ -1,1 +1,0 @@
-"""The page of connected sources and devices."""
