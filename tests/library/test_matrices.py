@@ -6,7 +6,6 @@ from bowerbird.library.access.turns import lock_library
 from bowerbird.library.vectors import builds
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.words import NewVector, VectorStoreState
-from bowerbird.search.meaning.arrays import Numbers, np
 from bowerbird.search.meaning.vectors import pack
 from bowerbird.storage.database import Transaction
 from bowerbird.storage.libraries import LibraryStore
@@ -78,8 +77,7 @@ async def _near(meaning: SemanticSearch, member: Member) -> list[int]:
     account = await member.account()
     store = await meaning.serving(account)
     assert store is not None
-    everything = Numbers(np.arange(1, 100))
-    found = await meaning.nearness(account, store, QUERY, everything)
+    found = await meaning.nearness(account, store, QUERY)
     numbers: list[int] = found.numbers[found.scores >= found.floor].tolist()
     return numbers
 
@@ -112,7 +110,7 @@ async def _scores(member: Member) -> dict[int, float]:
     meaning = SemanticSearch(member.database, MODELS)
     account = await member.account()
     store = await _serving(meaning, member)
-    found = await meaning.nearness(account, store, QUERY, Numbers(np.arange(1, 100)))
+    found = await meaning.nearness(account, store, QUERY)
     return dict(zip(found.numbers.tolist(), found.scores.tolist(), strict=True))
 
 

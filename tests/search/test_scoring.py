@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
 from bowerbird.search import candidates
 from bowerbird.search.candidates import NOTHING_NEAR, Candidates, by_both
-from bowerbird.search.meaning.arrays import Floats, Integers, Numbers, np
+from bowerbird.search.meaning.arrays import Nearness, Numbers, np
 from bowerbird.search.scoring import Counted, HeldWord, Spelling, WordScores, idf
 
 ALL = Numbers(np.arange(1, 101))
@@ -29,14 +30,12 @@ def _uncounted(words: WordScores) -> Counted:
 
 def _both(
     words: WordScores,
-    near: tuple[Integers, Floats],
+    near: Nearness,
     exact: Sequence[int] = (),
     *,
     is_relaxed: bool = False,
 ) -> Candidates:
-    return by_both(
-        words, ALL, near, exact, floor=0.3, by_words=10, by_meaning=10, is_relaxed=is_relaxed
-    )
+    return by_both(words, ALL, near, exact, by_words=10, by_meaning=10, is_relaxed=is_relaxed)
 
 
 def _order(words: WordScores, *numbers: int) -> list[int]:
@@ -119,7 +118,7 @@ def test_posts_are_close_by_most_of_the_words_or_clearly_above_the_floor() -> No
     words = WordScores([_word((1, "heron", (1,)))], 4, 5.3)
 
     def is_close(words: WordScores, similarity: float) -> bool:
-        near = (_numbers(1), np.array([similarity], np.float32))
+        near = Nearness(_numbers(1), np.array([similarity], np.float32), 0.3)
         return candidates.are_close(_both(words, near, is_relaxed=True), 0.3)
 
     assert [is_close(words, similarity) for similarity in (0.1, 0.35, 0.5)] == [False, False, True]
@@ -128,13 +127,14 @@ def test_posts_are_close_by_most_of_the_words_or_clearly_above_the_floor() -> No
 
 def test_posts_below_the_floor_need_the_words() -> None:
     words = WordScores([_word((1, "heron", (1, 2)))], 0, 0)
-    near = (_numbers(1, 2, 3, 4), np.array([0.1, 0.9, 0.6, 0.2], np.float32))
+    near = Nearness(_numbers(1, 2, 3, 4), np.array([0.1, 0.9, 0.6, 0.2], np.float32), 0.3)
 
     found = _both(words, near)
 
     assert candidates.ordered(found, words, _uncounted(words), 9)[0] == [2, 1, 3]
-    assert candidates.nearest(*near, 0.3, 1)[0] == [2]
-    assert candidates.nearest(*near, 0.95, 9) == ([], [])
+    assert candidates.nearest(near, ALL, 1)[0] == [2]
+    assert candidates.nearest(near, Numbers(_numbers(1, 3)), 9) == ([3], [pytest.approx(0.6)])
+    assert candidates.nearest(replace(near, floor=0.95), ALL, 9) == ([], [])
 
 
 def test_idf_falls_with_the_number_of_posts() -> None:
@@ -170,9 +170,8 @@ def test_a_post_without_a_vector_is_not_near_whatever_the_floor(floor: float) ->
     found = by_both(
         words,
         Numbers(HOLDERS),
-        NOTHING_NEAR,
+        replace(NOTHING_NEAR, floor=floor),
         (),
-        floor=floor,
         by_words=10,
         by_meaning=10,
         is_relaxed=False,

@@ -32,8 +32,7 @@ def _numbers(*numbers: int) -> Numbers:
 
 
 def _nearest(matrix: Matrix, query: Floats, candidates: Numbers, limit: int) -> list[int]:
-    found = matrix.nearness(query).within(candidates)
-    numbers, _ = nearest(found.numbers, found.scores, found.floor, limit)
+    numbers, _ = nearest(matrix.nearness(query), candidates, limit)
     return list(numbers)
 
 
@@ -114,7 +113,7 @@ def test_replaced_rows_are_removed_from_memory() -> None:
     for turn in range(200):
         number = 1 + turn % 100
         block = Block.of(_stored({number: _vectors(turn, 1)}), DIMENSIONS)
-        matrix = matrix.with_block(block, turn + 2)
+        matrix = matrix.with_block(block, turn + 2).merged()
 
     assert sum(len(block.rows) for block in matrix.blocks) < 150
     assert len(_nearest(matrix, _vectors(1, 1)[0], _numbers(*range(101)), 500)) == 100
@@ -138,7 +137,7 @@ def test_small_blocks_are_merged() -> None:
     matrix = Matrix(0)
     for number in range(1, 200):
         block = Block.of(_stored({number: _vectors(number, 1)}), DIMENSIONS)
-        matrix = matrix.with_block(block, number)
+        matrix = matrix.with_block(block, number).merged()
 
     assert len(matrix.blocks) < 12
     assert sorted(n for b in matrix.blocks for n in b.numbers.tolist()) == list(range(1, 200))

@@ -38,7 +38,7 @@ from bowerbird.storage.sign_in import SecretStore
 from bowerbird.storage.sqlite.rehearsal import RehearsalDatabase
 
 if TYPE_CHECKING:
-    from bowerbird.search.meaning.arrays import Nearness, Numbers
+    from bowerbird.search.meaning.arrays import Nearness
 
 
 _EMAIL: Final = "sandbox@example.com"
@@ -160,13 +160,11 @@ class SandboxMeaning(SemanticSearch):
         account: Account,
         store: VectorStoreState,  # noqa: ARG002 - the only one
         text: str,
-        candidates: "Numbers",
     ) -> "Nearness":
         from bowerbird.search.meaning.arrays import Nearness, np  # noqa: PLC0415 - imports numpy
 
         scores = await self.scores(account, text)
         numbers = np.array(sorted(scores), np.int64)
-        numbers = numbers[candidates.contains(numbers)]
         found = np.array([scores[number] for number in numbers.tolist()], np.float32)
         return Nearness(numbers, found, _FLOOR)
 

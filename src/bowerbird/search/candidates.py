@@ -4,7 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bowerbird.search.meaning.arrays import Floats, Integers, NDArray, Numbers, np, parse_numbers
+from bowerbird.search.meaning.arrays import (
+    Floats,
+    Integers,
+    NDArray,
+    Nearness,
+    Numbers,
+    np,
+    parse_numbers,
+)
 from bowerbird.search.scoring import (
     MOST_WORDS,
     Counted,
@@ -21,7 +29,7 @@ _DIGITS: Final = 5
 
 Ordered = tuple[list[int], list[float]]
 """The numbers of posts, best first, and their scores."""
-NOTHING_NEAR: Final = (np.zeros(0, np.int64), np.zeros(0, np.float32))
+NOTHING_NEAR: Final = Nearness(np.zeros(0, np.int64), np.zeros(0, np.float32), np.inf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +68,9 @@ def with_any_word(words: WordScores, allowed: Numbers, most: int) -> Candidates:
 def by_both(
     words: WordScores,
     allowed: Numbers,
-    near: tuple[Integers, Floats],
+    near: Nearness,
     exact: Sequence[int],
     *,
-    floor: float,
     by_words: int,
     by_meaning: int,
     is_relaxed: bool,
@@ -73,17 +80,17 @@ def by_both(
     `is_relaxed`: if no post matches the whole query, one of its words is enough.
     """
     exact_numbers = np.array(exact, np.int64)
-    nearest_numbers, _ = _nearest(*near, floor, by_meaning)
+    nearest_numbers, _ = _nearest(near, allowed, by_meaning)
     numbers = np.unique(
         np.concatenate((words.candidates(allowed, by_words), exact_numbers, nearest_numbers))
     )
     found = _candidates(words, numbers)
-    of_these = Numbers(numbers).contains(near[0])
-    places = np.searchsorted(numbers, near[0][of_these])
-    found.cosines[places] = near[1][of_these]
+    of_these = Numbers(numbers).contains(near.numbers)
+    places = np.searchsorted(numbers, near.numbers[of_these])
+    found.cosines[places] = near.scores[of_these]
     # A post without a vector is not near, whatever the floor.
     is_near = np.zeros(len(numbers), np.bool_)
-    is_near[places] = near[1][of_these] >= floor
+    is_near[places] = near.scores[of_these] >= near.floor
     is_exact = np.isin(numbers, exact_numbers)
     found.coverage[is_exact] = np.maximum(found.coverage[is_exact], _MATCH_COVERAGE)
     least = 0 if is_relaxed and not len(exact_numbers) else MOST_WORDS
@@ -118,15 +125,14 @@ def ordered(found: Candidates, words: WordScores, counted: Counted, most: int) -
     return _ordered(found.numbers, scores, most)
 
 
-def nearest(numbers: Integers, cosines: Floats, floor: float, most: int) -> Ordered:
-    return _ordered(*_nearest(numbers, cosines, floor, most), most)
+def nearest(near: Nearness, allowed: Numbers, most: int) -> Ordered:
+    return _ordered(*_nearest(near, allowed, most), most)
 
 
-def _nearest(
-    numbers: Integers, cosines: Floats, floor: float, most: int
-) -> tuple[Integers, Floats]:
-    is_near = cosines >= floor
-    numbers, cosines = numbers[is_near], cosines[is_near]
+def _nearest(near: Nearness, allowed: Numbers, most: int) -> tuple[Integers, Floats]:
+    places = np.flatnonzero(near.scores >= near.floor)
+    places = places[allowed.contains(near.numbers[places])]
+    numbers, cosines = near.numbers[places], near.scores[places]
     if len(numbers) > most:
         best = np.argpartition(cosines, len(cosines) - most)[len(cosines) - most :]
         numbers, cosines = numbers[best], cosines[best]

@@ -72,7 +72,7 @@ class Matrices:
         if matrix.invalidations < store.invalidations or _has_many_deleted(matrix, store):
             matrix = await self._without_deleted(account, store, matrix)
         generation = max(matrix.generation, store.generation)
-        return replace(matrix, generation=generation)
+        return replace(await asyncio.to_thread(matrix.merged), generation=generation)
 
     async def _stored_together(
         self, account: Account, store: VectorStoreState, matrix: "Matrix"

@@ -150,14 +150,12 @@ class SemanticSearch:
         embedded = 0 if building is None else building.embedded
         return plans.not_built(embedded, account.total, self._problem(build_error))
 
-    async def nearness(
-        self, account: Account, store: VectorStoreState, text: str, candidates: "Numbers"
-    ) -> "Nearness":
-        """How near each candidate with a vector is to a query, by both models if it has both."""
+    async def nearness(self, account: Account, store: VectorStoreState, text: str) -> "Nearness":
+        """How near each post with a vector is to a query, by both models if it has both."""
         key = (account.account_id, account.epoch, store.version, text)
         known: Nearness | None = self._scans.get(key)
         if known is not None:
-            return await asyncio.to_thread(known.within, candidates)
+            return known
         near, other = await asyncio.gather(
             self._by_model(account, store, text), self._by_second_model(account, store, text)
         )
@@ -165,17 +163,20 @@ class SemanticSearch:
             near = await _joined(near, other, first_share(text))
         if other is not None or store.built_second is None:
             self._scans.put(key, near)
-        return await asyncio.to_thread(near.within, candidates)
+        return near
 
     async def knows(self, store: VectorStoreState, text: str) -> bool:
         """Whether a model knows words of a query. Not if they are nonsense, or only signs."""
         if not any(map(str.isalnum, text)):
             return False
-        found = [await self._letters_per_piece(store, text)]
-        if store.built_second is not None:
-            with suppress(Refusal):
-                found.append(await self._letters_per_piece(store.built_second, text))
-        return is_known(text, found)
+        second = self._letters_of_second(store.built_second, text)
+        found = await asyncio.gather(self._letters_per_piece(store, text), second)
+        return is_known(text, [each for each in found if each is not None])
+
+    async def _letters_of_second(self, store: VectorStoreState | None, text: str) -> float | None:
+        with suppress(Refusal):
+            return None if store is None else await self._letters_per_piece(store, text)
+        return None
 
     async def _letters_per_piece(self, store: VectorStoreState, text: str) -> float:
         key = (store.model, "pieces", text)
@@ -187,9 +188,9 @@ class SemanticSearch:
         return found
 
     async def nearness_of_post(
-        self, account: Account, store: VectorStoreState, number: int, candidates: "Numbers"
+        self, account: Account, store: VectorStoreState, number: int
     ) -> "Nearness | None":
-        """How near each candidate is to a post; None if the post has no vector yet."""
+        """How near each post is to one; None if that one has no vector yet."""
         rows = await self.rows_of(account, store, number)
         if rows is None:
             return None
@@ -198,7 +199,7 @@ class SemanticSearch:
         rows = None if second is None else await self.rows_of(account, second, number)
         if second is not None and rows is not None:
             near = await _joined(near, await self._scan(account, second, rows), _SHARE_OF_POSTS)
-        return await asyncio.to_thread(near.within, candidates)
+        return near
 
     async def label_nearness(
         self,
@@ -240,7 +241,11 @@ class SemanticSearch:
         return near.of_labels
 
     async def _by_model(self, account: Account, store: VectorStoreState, text: str) -> "Nearness":
-        return await self._scan(account, store, await self.question(store, text))
+        # The first search after a start loads a model and reads vectors.
+        question, _ = await asyncio.gather(
+            self.question(store, text), self._matrices.of(account, store)
+        )
+        return await self._scan(account, store, question)
 
     async def _by_second_model(
         self, account: Account, store: VectorStoreState, text: str

@@ -76,10 +76,6 @@ class Nearness:
     # Posts with a lower score have nothing to do with the query.
     floor: float
 
-    def within(self, candidates: Numbers) -> "Nearness":
-        is_candidate = candidates.contains(self.numbers)
-        return Nearness(self.numbers[is_candidate], self.scores[is_candidate], self.floor)
-
 
 def joined(first: Nearness, second: Nearness, *, share: float) -> Nearness:
     """The posts of both models. `share`: how much the first counts in the average.

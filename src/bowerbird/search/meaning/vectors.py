@@ -29,6 +29,8 @@ T = TypeVar("T")
 _MAX_INT8: Final = 127
 # Replaces the number of a post whose rows are no longer valid. No real post has this number.
 _REMOVED: Final = -1
+# Of a block: with fewer, a scan spends more time between blocks. More are not copied together.
+_BLOCK_POSTS: Final = 8 * PART_POSTS
 # Above this share of removed rows, the block is copied without them.
 _MAX_REMOVED_SHARE: Final = 0.25
 # Above this many posts, memory limits the speed of a scan, and two threads read it nearly twice as
@@ -157,15 +159,17 @@ class Block:
             self.scales[is_row],
         )
 
-    def merge(self, other: "Block") -> "Block":
-        older, newer = self.compact(), other.compact()
-        values = np.concatenate((older.columns.values, newer.columns.values), axis=1)
-        sums = np.concatenate((older.columns.sums, newer.columns.sums))
-        return Block(
-            np.concatenate((older.numbers, newer.numbers)),
-            np.concatenate((older.pieces, newer.pieces)),
-            Columns(values, sums),
-            np.concatenate((older.scales, newer.scales)),
+    @classmethod
+    def joined(cls, several: "Sequence[Block]") -> "Block":
+        if len(several) == 1:
+            return several[0]
+        blocks = [block.compact() for block in several]
+        values = np.concatenate([block.columns.values for block in blocks], axis=1)
+        return cls(
+            np.concatenate([block.numbers for block in blocks]),
+            np.concatenate([block.pieces for block in blocks]),
+            Columns(values, np.concatenate([block.columns.sums for block in blocks])),
+            np.concatenate([block.scales for block in blocks]),
         )
 
     def _keep(self, is_kept: "NDArray[np.bool_]") -> "Block":
@@ -248,9 +252,20 @@ class Matrix:
         if not len(block.numbers):
             return replace(self, generation=generation)
         blocks = _without_empty(older.without(block.numbers) for older in self.blocks)
-        while blocks and _may_merge(blocks[-1], block):
-            block = blocks.pop().merge(block)
         return replace(self, generation=generation, blocks=(*blocks, block))
+
+    def merged(self) -> "Matrix":
+        """Joins neighbouring blocks. Copies them, so those much larger than the next stay."""
+        groups: list[list[Block]] = []
+        size = 0
+        for block in reversed(self.blocks):
+            posts = len(block.numbers)
+            if not groups or posts > min(2 * size, _BLOCK_POSTS - size):
+                groups.append([])
+                size = 0
+            groups[-1].insert(0, block)
+            size += posts
+        return replace(self, blocks=tuple(map(Block.joined, reversed(groups))))
 
     def only(self, numbers: Numbers) -> "Matrix":
         """Drops all other posts: they were deleted."""
@@ -325,12 +340,6 @@ def _ranges(starts: Integers, counts: Integers) -> Integers:
 
 def _without_empty(blocks: Iterable[Block]) -> list[Block]:
     return [block for block in blocks if len(block.numbers)]
-
-
-def _may_merge(older: Block, newer: Block) -> bool:
-    """Merging copies both, so large blocks stay separate."""
-    posts = len(older.numbers) + len(newer.numbers)
-    return posts <= PART_POSTS and len(older.numbers) <= 2 * len(newer.numbers)
 
 
 def topics(stored: Sequence[Sequence[Any]], dimensions: int, max_topics: int) -> dict[int, int]:

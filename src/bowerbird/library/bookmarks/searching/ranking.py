@@ -1,10 +1,10 @@
 """Ranked lists: the best thousand by words, by meaning, or by both."""
 
 import asyncio
-import math
 import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +17,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.posts.filters import BookmarkFilter, Sort
 from bowerbird.model.words import Term, VectorStoreState, WordQuery
 from bowerbird.requests.limits import RANKED_MAX
+from bowerbird.search.meaning.embedding import NO_FLOOR
 from bowerbird.search.queries import query_language
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from bowerbird.search.candidates import Candidates
     from bowerbird.search.meaning.arrays import Numbers
 
-# Ordering so few posts takes less time than a change of threads.
-_FEW_NEAR: Final = 1_000
 _CANDIDATES: Final = "bowerbird.search.candidates"
 # If more posts have the words, only those imported last are ranked, which bounds the work.
 _CONSIDERED: Final = 5_000
@@ -135,12 +134,10 @@ class Rankings:
         if store is None or not store.dimensions:
             return _NOTHING
         matching = await self._matching(account, filter)
-        near = await self._meaning.nearness_of_post(account, store, number, matching)
+        near = await self._meaning.nearness_of_post(account, store, number)
         if near is None:
             return _NOTHING
-        found = await asyncio.to_thread(
-            candidates.nearest, near.numbers, near.scores, near.floor, RANKED_MAX + 1
-        )
+        found = await asyncio.to_thread(candidates.nearest, near, matching, RANKED_MAX + 1)
         others = [each for each in zip(*found, strict=True) if each[0] != number][:RANKED_MAX]
         return Ranking([number for number, _ in others], [score for _, score in others])
 
@@ -200,22 +197,18 @@ class Rankings:
         matching = await self._matching(account, limits)
         if not len(matching):
             return _NOTHING
-        near, floor = candidates.NOTHING_NEAR, math.inf
+        near = candidates.NOTHING_NEAR
         # A store without dimensions means that no post contains any text.
         if store is not None and store.dimensions and await self._is_known(account, store, filter):
-            # Posts that were chosen one by one are listed however far they are.
-            has_floor = filter.post_ids is None
-            found = await self._meaning.nearness(account, store, filter.meaning, matching)
-            floor = found.floor if has_floor else -1.0
-            near = (found.numbers, found.scores)
+            near = await self._meaning.nearness(account, store, filter.meaning)
+            if filter.post_ids is not None:
+                # Posts that were chosen one by one are listed however far they are.
+                near = replace(near, floor=NO_FLOOR)
         if words is None or not words.wanted_terms:
-            if len(near[0]) < _FEW_NEAR:
-                numbers, scores = candidates.nearest(*near, floor, RANKED_MAX)
-            else:
-                numbers, scores = await asyncio.to_thread(
-                    candidates.nearest, *near, floor, RANKED_MAX
-                )
-            is_close = bool(scores) and scores[0] >= floor + candidates.CLEARLY_ABOVE
+            numbers, scores = await asyncio.to_thread(
+                candidates.nearest, near, matching, RANKED_MAX
+            )
+            is_close = bool(scores) and scores[0] >= near.floor + candidates.CLEARLY_ABOVE
             return Ranking(numbers, scores, is_close=is_close)
         read = await self._words.read(account, words)
         strict = msgspec.structs.replace(filter, meaning=None)
@@ -226,18 +219,17 @@ class Rankings:
             matching,
             near,
             exact,
-            floor=floor,
             by_words=_CONSIDERED,
             by_meaning=RANKED_MAX,
             is_relaxed=is_relaxed,
         )
         ranking = await self._scored(account, read, both)
-        is_close = bool(exact) or candidates.are_close(both, floor)
+        is_close = bool(exact) or candidates.are_close(both, near.floor)
         return msgspec.structs.replace(
             ranking,
             has_exact=bool(exact),
             is_close=is_close,
-            is_wider=candidates.are_by_some_words(both, floor),
+            is_wider=candidates.are_by_some_words(both, near.floor),
         )
 
     async def _is_known(
