@@ -23,8 +23,7 @@ _FOLDER: Final = Path(__file__).parents[1]
 # The service imports them when it needs them, which would be in every forked process.
 _LATE: Final = (
     "anyio._backends._asyncio",
-    "bowerbird.cli.commands.backups",
-    "bowerbird.cli.commands.checks",
+    "bowerbird.cli.commands.upkeep",
     "bowerbird.cli.commands.import_files",
     "bowerbird.connections.fetching",
     "encodings.idna",

@@ -23,19 +23,12 @@ from bowerbird.openapi import ingest_specification, sandbox_routes, specificatio
 from bowerbird.rest import account as account_routes
 from bowerbird.rest import bookmarks as bookmark_routes
 from bowerbird.rest import bulk as bulk_routes
-from bowerbird.rest import digests as digest_routes
-from bowerbird.rest import duplicates as duplicate_routes
-from bowerbird.rest import events as event_routes
 from bowerbird.rest import exports as export_routes
-from bowerbird.rest import facets as facet_routes
 from bowerbird.rest import health
-from bowerbird.rest import highlights as highlight_routes
 from bowerbird.rest import imports as import_routes
 from bowerbird.rest import labels as label_routes
 from bowerbird.rest import rules as rule_routes
-from bowerbird.rest import saving as saving_routes
 from bowerbird.rest import shares as share_routes
-from bowerbird.rest import suggested_labels as suggestion_routes
 from bowerbird.rest import views as view_routes
 from bowerbird.rest import webhooks as webhook_routes
 from bowerbird.sandbox import router as sandbox
@@ -220,16 +213,16 @@ def _routes(services: Services, answers: AnswerCache) -> list[ApiRoute]:
         *account_routes.routes(services.state, answers),
         *bulk_routes.routes(services.bulk, services.trash_list, writes, services.wake_worker),
         *bookmark_routes.routes(services.bookmarks, answers),
-        *event_routes.routes(services.events, answers),
-        *duplicate_routes.routes(services.duplicates, answers),
-        *duplicate_routes.write_routes(services.duplicates, writes),
-        *facet_routes.routes(services.facets, services.bookmarks, answers),
+        *webhook_routes.event_routes(services.events, answers),
+        *bulk_routes.duplicate_routes(services.duplicates, answers),
+        *bulk_routes.duplicate_write_routes(services.duplicates, writes),
+        *bookmark_routes.facet_routes(services.facets, services.bookmarks, answers),
         *bookmark_routes.write_routes(services.flags, services.trash, writes, changing),
-        *highlight_routes.write_routes(services.highlights, services.flags, writes),
-        *suggestion_routes.write_routes(services.suggestions, services.new_labels, writes),
-        *saving_routes.routes(services.saving, services.links, writes),
+        *bookmark_routes.highlight_routes(services.highlights, services.flags, writes),
+        *label_routes.suggestion_write_routes(services.suggestions, services.new_labels, writes),
+        *import_routes.saving_routes(services.saving, services.links, writes),
         *label_routes.routes(services.labels, answers),
-        *suggestion_routes.routes(services.suggestions, services.bookmarks, answers),
+        *label_routes.suggestion_routes(services.suggestions, services.bookmarks, answers),
         *label_routes.write_routes(services.labels, writes, changing),
         *view_routes.routes(services.views, answers),
         *view_routes.write_routes(services.views, writes),
@@ -238,8 +231,8 @@ def _routes(services: Services, answers: AnswerCache) -> list[ApiRoute]:
         *rule_routes.past_routes(services.rule_past, writes, services.wake_worker),
         *share_routes.routes(services.shares, answers),
         *share_routes.write_routes(services.shares, writes),
-        *digest_routes.routes(services.digests, answers),
-        *digest_routes.write_routes(services.digests, writes),
+        *account_routes.digest_routes(services.digests, answers),
+        *account_routes.write_routes(services.digests, writes),
         *export_routes.routes(exports, addresses),
         *export_routes.write_routes(exports, addresses, writes, services.wake_worker),
         *import_routes.routes(services.imports),

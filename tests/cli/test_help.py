@@ -13,8 +13,7 @@ import pytest
 from click import shell_completion
 from click.testing import CliRunner
 
-from bowerbird.cli import program
-from bowerbird.cli.command_groups import LazyCommands
+from bowerbird.cli import LazyCommands, program
 from bowerbird.storage import migrations
 from bowerbird.storage.sqlite import schema as sqlite_schema
 from tests.cli.libraries import EMAIL, ROOT, Library, sqlite_library

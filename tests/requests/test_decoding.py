@@ -16,7 +16,7 @@ from bowerbird.library.bookmarks.list_request import read_list
 from bowerbird.openapi.operations import OPERATIONS
 from bowerbird.requests import decoding, schemas
 from bowerbird.requests.bookmarks import FlagsRequest, ListQuery, StateRequest
-from bowerbird.requests.digests import PreferencesRequest
+from bowerbird.requests.exports import PreferencesRequest
 from bowerbird.requests.filters import FlagFilters, filter_of
 from bowerbird.requests.ingest import Event, PageRequest, RunRequest
 from bowerbird.requests.labels import BatchRequest, LabelRequest

@@ -159,7 +159,7 @@ def test_lists_and_counts_have_two_more_filters_of_which_one_is_free() -> None:
 @pytest.mark.parametrize(
     ("takes", "declares"),
     [
-        (bookmark_tools.LIST.takes, WordFilters),
+        (searching.LIST.takes, WordFilters),
         (bookmark_tools.COUNT.takes, WordFilters),
         (export_tools.CREATE.takes, WordFilters),
         # Its query is searched by word or by meaning.

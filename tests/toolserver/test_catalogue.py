@@ -12,7 +12,7 @@ from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 
 from bowerbird.requests.filters import BookmarkQuery, readers
 from bowerbird.toolserver.protocol.prompts import INSTRUCTIONS, PROMPTS
-from bowerbird.toolserver.tools.arguments import vocabulary
+from bowerbird.toolserver.tools import vocabulary
 from bowerbird.toolserver.tools.catalogue import TOOLS, table
 from bowerbird.wire.responses.documents import PROTOCOL_VERSIONS
 from tests.support.in_turn import in_turn

@@ -11,7 +11,7 @@ from typing import Concatenate, Final, ParamSpec, TypeVar
 
 import click
 
-from bowerbird.cli.command_groups import with_suggestion
+from bowerbird.cli import with_suggestion
 from bowerbird.clock import Clock, system_clock
 from bowerbird.errors import Refusal
 from bowerbird.library.access import turns

@@ -1,146 +1,36 @@
-"""Operations of the OpenAPI document: their parameters, bodies and answers."""
+"""The operations of the OpenAPI document, their parameters, bodies and examples.
 
+examples.json contains recorded requests and answers. A test sends the requests again and compares.
+Refusals are built here by the code that builds the real ones. Requests to the sandbox have their
+own examples: its library has other posts, labels and views.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+from importlib import resources
+from types import ModuleType
 from typing import Any, Final
 
-from msgspec import Struct
+import msgspec
 
+from bowerbird.errors import Code, Refusal
 from bowerbird.requests.limits import TEXT_MAX
 from bowerbird.rest import (
     account,
     bookmarks,
     bulk,
-    digests,
-    duplicates,
-    events,
     exports,
-    facets,
-    highlights,
     imports,
     labels,
     rules,
-    saving,
     shares,
-    suggested_labels,
     views,
     webhooks,
 )
+from bowerbird.wire.responses import envelope
+from bowerbird.wire.routes import Operation
 
 Json = dict[str, Any]
-LIMITS: Final = (
-    *("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
-    *("minLength", "maxLength", "minItems", "maxItems", "minProperties", "pattern"),
-)
-_TYPES: Final = {
-    bool: "boolean",
-    str: "string",
-    int: "integer",
-    float: "number",
-    type(None): "null",
-}
-
-_NULL: Final = frozenset({"null"})
-
-
-class Shape(Struct, frozen=True, kw_only=True):
-    # Empty if any type is allowed.
-    types: frozenset[str]
-    format: str | None
-    # None if any value is allowed.
-    values: frozenset[str] | None
-    limits: dict[str, Any]
-    properties: dict[str, Json]
-    required: frozenset[str]
-    # Whether other properties are refused.
-    is_closed: bool
-    items: Json | None
-    default: Any
-
-
-class Shapes:
-    """Reads the schemas of one document."""
-
-    def __init__(self, document: Json) -> None:
-        self._document = document
-
-    def resolved(self, part: Json) -> Json:
-        found = part
-        while "$ref" in found:
-            names = found["$ref"].removeprefix("#/").split("/")
-            found = self._document
-            for name in names:
-                found = found[name]
-        return found
-
-    def of(self, schema: Json) -> Shape:
-        """The shape of a schema: anyOf and oneOf are united, the parts of allOf are combined."""
-        schema = self.resolved(schema)
-        own = _own(schema)
-        for part in schema.get("allOf", ()):
-            own = _both(own, self.of(part))
-        alternatives = [
-            self.of(part) for part in (*schema.get("anyOf", ()), *schema.get("oneOf", ()))
-        ]
-        if not alternatives:
-            return own
-        either = alternatives[0]
-        for other in alternatives[1:]:
-            either = _either(either, other)
-        return _both(own, either)
-
-
-def _own(schema: Json) -> Shape:
-    given = schema.get("type", ())
-    types = frozenset([given] if isinstance(given, str) else given)
-    values = [schema["const"]] if "const" in schema else schema.get("enum")
-    if given == "null":
-        values = [None]
-    if values is not None and not types:
-        types = frozenset(_TYPES.get(type(value), "object") for value in values)
-    return Shape(
-        types=types,
-        format=schema.get("format"),
-        values=None if values is None else frozenset(map(repr, values)),
-        limits={name: schema[name] for name in LIMITS if name in schema},
-        properties=schema.get("properties", {}),
-        required=frozenset(schema.get("required", ())),
-        is_closed=schema.get("additionalProperties") is False,
-        items=schema.get("items"),
-        default=schema.get("default"),
-    )
-
-
-def _both(one: Shape, other: Shape) -> Shape:
-    return Shape(
-        types=one.types or other.types,
-        format=one.format or other.format,
-        values=other.values if one.values is None else one.values,
-        limits=one.limits | other.limits,
-        properties=other.properties | one.properties,
-        required=one.required | other.required,
-        is_closed=one.is_closed or other.is_closed,
-        items=one.items or other.items,
-        default=other.default if one.default is None else one.default,
-    )
-
-
-def _either(one: Shape, other: Shape) -> Shape:
-    is_open = one.values is None or other.values is None
-    return Shape(
-        types=one.types | other.types,
-        format=one.format or other.format,
-        values=None if is_open else (one.values or frozenset()) | (other.values or frozenset()),
-        limits=one.limits | other.limits,
-        properties=other.properties | one.properties,
-        # Null has no fields, so it does not make the others optional.
-        required=one.required | other.required
-        if _NULL in (one.types, other.types)
-        else one.required & other.required,
-        is_closed=one.is_closed and other.is_closed,
-        items=one.items or other.items,
-        default=other.default if one.default is None else one.default,
-    )
-
-
 # Their texts are filters, which are checked together and not by their types.
 _FILTERS: Final = frozenset({"ChangeFilters", "ExportRequest", "NewRuleQuery", "NewViewQuery"})
 _ALTERNATIVES: Final = ("anyOf", "oneOf")
@@ -184,24 +74,20 @@ def _bounded_either(shape: Json) -> Json:
     return _bounded(shape)
 
 
-OPERATIONS: Final = (
-    *account.OPERATIONS,
-    *bookmarks.OPERATIONS,
-    *facets.OPERATIONS,
-    *bulk.OPERATIONS,
-    *saving.OPERATIONS,
-    *highlights.OPERATIONS,
-    *labels.OPERATIONS,
-    *suggested_labels.OPERATIONS,
-    *views.OPERATIONS,
-    *rules.OPERATIONS,
-    *shares.OPERATIONS,
-    *digests.OPERATIONS,
-    *exports.OPERATIONS,
-    *imports.OPERATIONS,
-    *events.OPERATIONS,
-    *duplicates.OPERATIONS,
-    *webhooks.OPERATIONS,
+# In this order in the document.
+_MODULES: Final = (
+    *(account, bookmarks, bulk, labels, views, rules),
+    *(shares, exports, imports, webhooks),
+)
+
+
+def _declared(module: ModuleType) -> Iterator[object]:
+    for value in vars(module).values():
+        yield from (value.values() if isinstance(value, dict) else [value])
+
+
+OPERATIONS: Final = tuple(
+    one for module in _MODULES for one in _declared(module) if isinstance(one, Operation)
 )
 
 TAGS: Final[dict[str, str]] = {
@@ -250,3 +136,106 @@ PATH_EXAMPLES: Final[dict[str, str]] = {
 }
 # By the path. A label cannot be merged with itself, and the body's example has the id 1.
 OTHER_EXAMPLES: Final[dict[str, str]] = {"/v1/labels/{label_id}/merge": "2"}
+
+
+_UPGRADE_URL: Final = "https://example.com/upgrade"
+_SENTENCES: Final[dict[Code, str]] = {
+    Code.UNAUTHORIZED: "The API key is not valid, or was revoked.",
+    Code.SUBSCRIPTION_REQUIRED: "All 100 calls of the free plan for this month are used. "
+    "The next month begins on 2026-08-01 (UTC).",
+    Code.FILTER_NOT_ALLOWED: "The free plan does not include filters (author). "
+    "Remove them, or upgrade.",
+    Code.PAGINATION_NOT_ALLOWED: "The free plan shows only the first page. Remove cursor, "
+    "or upgrade.",
+    Code.VECTOR_SEARCH_NOT_ALLOWED: "Search by meaning needs a paid plan. q searches by word.",
+    Code.INVALID_REQUEST: "limit: must be a whole number from 1 to 100, got 'ten'.",
+    Code.LINK_EXPIRED: "This download link has expired. Poll the export for a new link.",
+    Code.NOT_FOUND: "No post '1' on this account.",
+    Code.METHOD_NOT_ALLOWED: "Method PUT is not allowed; use GET, HEAD or OPTIONS.",
+    Code.IDEMPOTENCY_IN_PROGRESS: "Idempotency-Key: the first request with this key is still "
+    "running.",
+    Code.PRECONDITION_FAILED: "If-Match: the resource has another ETag now. Nothing was changed. "
+    "Get it again, then decide whether to repeat the change.",
+    Code.PAYLOAD_TOO_LARGE: "The body is larger than 1 MiB.",
+    Code.RANGE_NOT_SATISFIABLE: "Range: starts past the end of the file, which has 48213 bytes.",
+    Code.IDEMPOTENCY_KEY_REUSED: "Idempotency-Key: this key was used for another request; "
+    "use a new one.",
+    Code.RATE_LIMITED: "This account has 100 unfinished exports. Wait until some have finished.",
+    Code.IDEMPOTENCY_LIMIT: "Idempotency-Key: this account has stored 10,000 responses today "
+    "(UTC), the maximum. Nothing was changed. Retry tomorrow, or without a key.",
+    Code.EXPORT_COUNT_LIMIT: "This account has started 20 exports today (UTC), the maximum. "
+    "Retry tomorrow.",
+    Code.EXPORT_SIZE_LIMIT: "The exports of this account have written 2 GB of files today (UTC), "
+    "the maximum. Retry tomorrow.",
+    Code.INTERNAL_ERROR: envelope.fault("5f0c1d9a77e2-41").sentence,
+    Code.SERVICE_UNAVAILABLE: "The database's disk is full; this change was not made.",
+}
+
+
+@cache
+def _recorded() -> dict[str, Json]:
+    file = resources.files("bowerbird.openapi") / "examples.json"
+    found: dict[str, Json] = msgspec.json.decode(file.read_bytes())
+    return found
+
+
+def example_request(operation: str) -> Any:
+    """The body of a request, or None if none is recorded."""
+    return _recorded().get(operation, {}).get("request")
+
+
+def example_answer(operation: str, status: int) -> Any:
+    """The body of an answer, or None if none is recorded."""
+    return _recorded().get(operation, {}).get("answers", {}).get(str(status))
+
+
+def example_refusal(code: Code) -> Any:
+    sentence = _SENTENCES.get(code, "The request was refused.")
+    return msgspec.json.decode(envelope.refusal(Refusal(code, sentence), _UPGRADE_URL).body)
+
+
+_SANDBOX_POSTS: Final = ("1908771653022654191", "1908772659655622110")
+_SANDBOX_LABEL: Final = "birds"
+# Ids of exports expire, so no example of them can work for ever.
+_SANDBOX_PARAMETERS: Final[Json] = {
+    "post_id": _SANDBOX_POSTS[0],
+    "slug": "birds",
+    # Each view has its own, so that a program can combine the example with any of them.
+    "bucket": "",
+    "author": "wren_and_reed",
+    "tag": _SANDBOX_LABEL,
+    "q": "reed* -paint",
+    "is_archived_only": False,
+    "import_run": "",
+}
+
+
+def sandbox_parameter(of_api: Json) -> Json:
+    name = of_api["name"]
+    return (
+        {**of_api, "example": _SANDBOX_PARAMETERS[name]} if name in _SANDBOX_PARAMETERS else of_api
+    )
+
+
+def sandbox_body(operation: Json) -> Json:
+    body = operation.get("requestBody")
+    if body is None:
+        return operation
+    (media,) = body["content"].values()
+    content = {"application/json": {**media, "example": _sandbox_value(media["example"])}}
+    return {**operation, "requestBody": {**body, "content": content}}
+
+
+def _sandbox_value(value: Any) -> Any:
+    """The example of the API with posts and labels that the sandbox has."""
+    if isinstance(value, list):
+        return [_sandbox_value(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    moved = {name: _sandbox_value(one) for name, one in value.items()}
+    if "tweet_ids" in moved:
+        moved["tweet_ids"] = list(_SANDBOX_POSTS[: len(value["tweet_ids"])])
+    for name in ("label_name", "tag"):
+        if name in moved:
+            moved[name] = _SANDBOX_LABEL
+    return moved

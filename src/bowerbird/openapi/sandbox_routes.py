@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from bowerbird.errors import Code
-from bowerbird.openapi import examples
+from bowerbird.openapi import operations
 from bowerbird.openapi.headers import idempotency_key, named
 from bowerbird.openapi.operations import OPERATIONS
 from bowerbird.openapi.schemas import REF, Json, required
@@ -69,9 +69,9 @@ def mark_schema() -> Json:
 def marked(operation: Json) -> Json:
     """The operation as the sandbox serves it, with examples of its own library."""
     added = _headers(operation["operationId"], is_write="requestBody" in operation)
-    own = [examples.parameter(one) for one in operation["parameters"]]
+    own = [operations.sandbox_parameter(one) for one in operation["parameters"]]
     return {
-        **examples.with_body(operation),
+        **operations.sandbox_body(operation),
         "security": [],
         "parameters": [*own, *added],
         "responses": {

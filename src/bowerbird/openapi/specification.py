@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from bowerbird import __version__
 from bowerbird.errors import CATALOGUE, Code
-from bowerbird.openapi import examples, headers, sandbox_routes
+from bowerbird.openapi import headers, operations, sandbox_routes
 from bowerbird.openapi.headers import HEADERS, named
 from bowerbird.openapi.operations import (
     OPERATIONS,
@@ -184,7 +184,7 @@ def operation_of(operation: Operation, more_headers: Sequence[str] = ()) -> Json
         made["security"] = []
     if operation.body:
         schema = {"$ref": REF + operation.body.__name__}
-        content = _json(schema, examples.request(_name(operation)))
+        content = _json(schema, operations.example_request(_name(operation)))
         made["requestBody"] = {"required": operation.is_body_required, "content": content}
     made["responses"] = {
         **_answers(operation, more_headers),
@@ -278,7 +278,9 @@ def _answers(operation: Operation, more_headers: Sequence[str]) -> Json:
 def _content(operation: Operation, status: int) -> Json:
     if operation.is_file:
         return {media_type: {} for media_type in _FILE_TYPES}
-    return _json({"$ref": REF + answer_name(operation)}, examples.answer(_name(operation), status))
+    return _json(
+        {"$ref": REF + answer_name(operation)}, operations.example_answer(_name(operation), status)
+    )
 
 
 def _own_headers(operation: Operation, status: int) -> Json:
@@ -381,7 +383,7 @@ def _refusal(codes: Sequence[Code], more_headers: Sequence[str], *, is_replayed:
         "allOf": [{"$ref": REF + ("UpgradeRefusal" if is_payment else "Refusal")}],
         "properties": {"code": {"enum": [code.value for code in codes]}},
     }
-    by_code = {code.value: {"value": examples.refusal(code)} for code in codes}
+    by_code = {code.value: {"value": operations.example_refusal(code)} for code in codes}
     return {
         "description": "; ".join(f"{code}: {CATALOGUE[code].when}" for code in codes) + ".",
         "headers": {**named(*headers.ALWAYS, *more_headers), **own},

@@ -1,13 +1,16 @@
-"""Requests that read, create and change rules."""
+"""Requests that read, create and change rules and webhooks."""
 
 from collections.abc import Sequence
 from typing import Annotated, ClassVar, Final
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from bowerbird import errors
+from bowerbird.model.events import TYPES
 from bowerbird.model.labels import clean_name
 from bowerbird.model.rules import CHANGING, LABELLING, Do, When
 from bowerbird.requests import limits
+from bowerbird.requests.bookmarks import Limit
 from bowerbird.requests.bulk import ExpectedCount
 from bowerbird.requests.fields import VISIBLE, InvalidField, LabelName, ViewName, about
 from bowerbird.requests.filters import WordFilters, check_filters
@@ -180,3 +183,64 @@ def check_sending(when: When, actions: Sequence[Do]) -> None:
 
 
 FLAGS: Final = RuleQuery.DEFAULTS
+
+
+_URL = about("Where messages are sent: https, at a public address.", "https://hooks.example.com/b")
+_EVENTS = about(
+    "Types of the events to send, as GET /v1/changes names them. Empty for all.",
+    ["post.created", "post.labelled"],
+    nullable=True,
+)
+_TAG = about(
+    "Only events of posts with this label, and of the label itself.", "Birds", nullable=True
+)
+_Q = about("Only events of posts that match this query, as q of the list.", "bower*", nullable=True)
+
+_Url = Annotated[str, Meta(min_length=1, max_length=limits.WEBHOOK_URL_MAX)]
+_Types = Annotated[list[str], Meta(max_length=len(TYPES))]
+_TagName = Annotated[str, Meta(max_length=limits.LABEL_NAME_MAX)]
+_Words = Annotated[str, Meta(max_length=limits.TEXT_MAX)]
+
+
+class NewWebhook(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """POST /webhooks."""
+
+    url: Annotated[_Url, _URL]
+    events: Annotated[_Types | None, _EVENTS] = None
+    tag: Annotated[_TagName | None, _TAG] = None
+    q: Annotated[_Words | None, _Q] = None
+
+    def __post_init__(self) -> None:
+        _check_events(self.events)
+
+
+class WebhookChange(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """PATCH /webhooks/{webhook_id}: the fields that are sent replace the old ones."""
+
+    url: Annotated[_Url | UnsetType, _URL] = UNSET
+    events: Annotated[_Types | UnsetType | None, _EVENTS] = UNSET
+    tag: Annotated[_TagName | UnsetType | None, _TAG] = UNSET
+    q: Annotated[_Words | UnsetType | None, _Q] = UNSET
+    is_active: Annotated[
+        bool | UnsetType,
+        about(
+            "false: nothing is sent until it is true again. true also turns on a webhook that the "
+            "service has disabled. Then what happened in between is sent."
+        ),
+    ] = UNSET
+
+    def __post_init__(self) -> None:
+        _check_events(self.events)
+
+
+class DeliveriesQuery(Struct, frozen=True):
+    """GET /webhooks/{webhook_id}/deliveries."""
+
+    limit: Limit = None
+
+
+def _check_events(events: Sequence[str] | UnsetType | None) -> None:
+    for one in events or ():
+        if one not in TYPES:
+            accepted = ", ".join(TYPES)
+            raise InvalidField("events", f"no event {errors.shown(one)}; accepted: {accepted}")

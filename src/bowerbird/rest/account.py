@@ -1,12 +1,22 @@
-"""/v1/account: the account's plan, limits and counts."""
+"""/v1/account and /v1/digests: plan, limits and counts of the account, and its digests."""
 
 from typing import Final
 
+import msgspec
+
 from bowerbird.library.accounts.account_state import AccountResponse, AccountState
+from bowerbird.library.digests.digests import Digests, PreferencesResponse
+from bowerbird.library.digests.responses import DigestResponse, DigestSummary
+from bowerbird.model.digests import Preferences
+from bowerbird.requests.exports import DigestQuery, DigestsQuery, PreferencesRequest
+from bowerbird.storage.database import Transaction
+from bowerbird.wire import query_strings
 from bowerbird.wire.responses import envelope
-from bowerbird.wire.responses.answer_cache import AnswerCache
-from bowerbird.wire.responses.replies import Reply
+from bowerbird.wire.responses.answer_cache import AnswerCache, One
+from bowerbird.wire.responses.envelope import DigestListMeta
+from bowerbird.wire.responses.replies import Reply, State, state_of
 from bowerbird.wire.routes import ApiRoute, Call, Operation
+from bowerbird.wire.writes import Writes
 
 GET: Final = Operation(
     route="GET /v1/account",
@@ -16,7 +26,6 @@ GET: Final = Operation(
     # Looking at the number of calls left does not use one.
     counts=lambda _: False,
 )
-OPERATIONS: Final = (GET,)
 
 
 def routes(state: AccountState, answers: AnswerCache) -> list[ApiRoute]:
@@ -26,3 +35,88 @@ def routes(state: AccountState, answers: AnswerCache) -> list[ApiRoute]:
         )
 
     return [GET.served_by(get_account)]
+
+
+LIST_DIGESTS: Final = Operation(
+    route="GET /v1/digests",
+    name="listDigests",
+    summary="List the account's digests, latest first.",
+    data=DigestSummary,
+    is_many=True,
+    meta=DigestListMeta,
+    query=DigestsQuery,
+)
+PREFERENCES: Final = Operation(
+    route="GET /v1/digests/preferences",
+    name="getDigestPreferences",
+    summary="Get how often digests are created, time zone, hour, and whether they are emailed.",
+    data=PreferencesResponse,
+    is_conditional=True,
+)
+UPDATE_PREFERENCES: Final = Operation(
+    route="PATCH /v1/digests/preferences",
+    name="updateDigestPreferences",
+    summary="Change the digest preferences that are sent.",
+    data=PreferencesResponse,
+    body=PreferencesRequest,
+    is_conditional=True,
+)
+GET_DIGEST: Final = Operation(
+    route="GET /v1/digests/{digest_id}",
+    name="getDigest",
+    summary="Get one digest, with its Markdown and HTML.",
+    data=DigestResponse,
+    query=DigestQuery,
+)
+
+
+def digest_routes(digests: Digests, answers: AnswerCache) -> list[ApiRoute]:
+    async def list_digests(call: Call) -> Reply:
+        async def build() -> bytes:
+            query = query_strings.read(call.target.query_string, DigestsQuery)
+            page = await digests.list(call.account, query)
+            meta = DigestListMeta(
+                next_cursor=page.next_cursor,
+                limit=page.limit,
+                total_count=page.total_count,
+                count=len(page.digests),
+            )
+            return envelope.success(page.digests, meta)
+
+        return await answers.answer(call.account, call.target, build)
+
+    async def get_digest(call: Call) -> Reply:
+        async def build() -> bytes:
+            query = query_strings.read(call.target.query_string, DigestQuery)
+            digest_id = call.path_params["digest_id"]
+            return envelope.success(await digests.get(call.account, digest_id, query.format))
+
+        return await answers.answer(call.account, call.target, build)
+
+    async def get_preferences(call: Call) -> Reply:
+        async def build() -> One:
+            stored = await digests.stored(call.account)
+            return One(envelope.success(digests.shown(stored)), _state(stored))
+
+        # The time of the next digest changes without a new version of the library.
+        target = msgspec.structs.replace(call.target, minute=digests.minute())
+        return await answers.answer_one(call.account, target, build)
+
+    return [
+        LIST_DIGESTS.served_by(list_digests),
+        PREFERENCES.served_by(get_preferences),
+        GET_DIGEST.served_by(get_digest),
+    ]
+
+
+def write_routes(digests: Digests, writes: Writes) -> list[ApiRoute]:
+    async def current(transaction: Transaction, call: Call) -> State:
+        return _state(await digests.stored(call.account, transaction))
+
+    handler = writes.of(digests.update_preferences, PreferencesRequest, current=current)
+    return [UPDATE_PREFERENCES.served_by(handler)]
+
+
+def _state(stored: Preferences) -> State:
+    """Without the time of the next digest."""
+    return state_of(msgspec.structs.replace(stored, since=0), stored.updated_at)

@@ -1,24 +1,31 @@
-"""/v1/bookmarks: list, count, one bookmark, flags, trash, and similar bookmarks."""
+"""/v1/bookmarks: list, counts, one bookmark, flags, similar bookmarks, and highlights."""
 
 import re
 from typing import Final
 
 import msgspec
+from msgspec import UNSET
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.contents import with_content
 from bowerbird.library.bookmarks.flags import BookmarkState, Flags
+from bowerbird.library.bookmarks.highlights import Highlights
 from bowerbird.library.bookmarks.list_request import BookmarkCounts, VectorState
 from bowerbird.library.bookmarks.selected_fields import selected
 from bowerbird.library.bookmarks.trash import Deleted, Trash
 from bowerbird.library.bulk.requests import BulkChange
+from bowerbird.library.statistics.facets import Facet, FacetCounts
 from bowerbird.model.bulk import BulkRow
 from bowerbird.model.posts.bookmarks import Bookmark, updated_at
+from bowerbird.model.posts.highlights import HighlightedPassage
 from bowerbird.requests.bookmarks import (
     CountQuery,
+    FacetsQuery,
+    HighlightChange,
     ListQuery,
+    NewHighlight,
     SimilarQuery,
     StateRequest,
     UpdateRequest,
@@ -26,7 +33,7 @@ from bowerbird.requests.bookmarks import (
 from bowerbird.requests.fields import gates_for
 from bowerbird.requests.filters import MEANING, ImportedQuery, WordFilters
 from bowerbird.rest import bulk
-from bowerbird.rest.bulk import Changing, kept
+from bowerbird.rest.bulk import Changing, changed, kept
 from bowerbird.search.queries import query_language
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
@@ -35,6 +42,7 @@ from bowerbird.wire.responses.answer_cache import AnswerCache, One, RequestTarge
 from bowerbird.wire.responses.envelope import (
     BookmarkMeta,
     ChangeMeta,
+    FacetMeta,
     ListMeta,
     UndoMeta,
     content_meta,
@@ -119,7 +127,6 @@ RESTORE: Final = Operation(
     data=Bookmark,
     meta=UndoMeta,
 )
-OPERATIONS: Final = (LIST, COUNT, UPDATE_MANY, GET, SIMILAR, UPDATE, DELETE, RESTORE)
 
 
 def routes(bookmarks: Bookmarks, answers: AnswerCache) -> list[ApiRoute]:
@@ -299,3 +306,76 @@ def moving(call: Call, vectors: VectorState | None, bookmarks: Bookmarks) -> Req
         # It is refused where the query is read, after the plan.
         return target
     return msgspec.structs.replace(target, minute=bookmarks.minute(asked))
+
+
+FACETS: Final = Operation(
+    route="GET /v1/bookmarks/facets",
+    name="countBookmarksBy",
+    summary="Count the bookmarks that match by author, label, month, linked site or media.",
+    data=Facet,
+    is_many=True,
+    meta=FacetMeta,
+    query=FacetsQuery,
+)
+
+
+def facet_routes(facets: FacetCounts, bookmarks: Bookmarks, answers: AnswerCache) -> list[ApiRoute]:
+    async def count_by(call: Call) -> Reply:
+        vectors = await vectors_for(call, bookmarks)
+
+        async def build() -> bytes:
+            await admit(call, FacetsQuery, bookmarks, vectors)
+            query = query_strings.read(call.target.query_string, FacetsQuery)
+            found = await facets.of(call.account, query, vectors)
+            meta = FacetMeta(
+                by=query.by,
+                count=len(found.facets),
+                total_count=found.values,
+                bookmarks=found.posts,
+                bookmarks_read=UNSET if found.read is None else found.read,
+            )
+            return envelope.success(found.facets, meta)
+
+        return await answers.answer(call.account, moving(call, vectors, bookmarks), build)
+
+    return [FACETS.served_by(count_by)]
+
+
+_HIGHLIGHTS: Final = "/v1/bookmarks/{post_id}/highlights"
+ADD_HIGHLIGHT: Final = Operation(
+    route=f"POST {_HIGHLIGHTS}",
+    name="addHighlight",
+    summary="Mark a passage of a post or its article.",
+    data=HighlightedPassage,
+    meta=UndoMeta,
+    body=NewHighlight,
+)
+UPDATE_HIGHLIGHT: Final = Operation(
+    route=f"PATCH {_HIGHLIGHTS}/{{highlight_id}}",
+    name="updateHighlight",
+    summary="Change the comment of a highlight.",
+    data=HighlightedPassage,
+    meta=UndoMeta,
+    body=HighlightChange,
+    # It is a part of its bookmark, whose ETag and updated_at these are.
+    is_conditional=True,
+)
+DELETE_HIGHLIGHT: Final = Operation(
+    route=f"DELETE {_HIGHLIGHTS}/{{highlight_id}}",
+    name="deleteHighlight",
+    summary="Remove a highlight. The post stays as it is.",
+    data=HighlightedPassage,
+    meta=UndoMeta,
+    is_conditional=True,
+)
+
+
+def highlight_routes(highlights: Highlights, flags: Flags, writes: Writes) -> list[ApiRoute]:
+    current = current_post(flags)
+    return [
+        ADD_HIGHLIGHT.served_by(writes.of(highlights.add, NewHighlight, reply=changed)),
+        UPDATE_HIGHLIGHT.served_by(
+            writes.of(highlights.update, HighlightChange, reply=changed, current=current)
+        ),
+        DELETE_HIGHLIGHT.served_by(writes.of(highlights.remove, reply=changed, current=current)),
+    ]

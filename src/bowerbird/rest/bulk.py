@@ -1,4 +1,4 @@
-"""/v1/bookmarks/changes: changes of many bookmarks, their progress and their undo."""
+"""/v1/bookmarks/changes, the trash and duplicates: changes of many bookmarks and their undo."""
 
 from collections.abc import Awaitable, Callable
 from functools import partial
@@ -8,17 +8,27 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from bowerbird.errors import Code, Refusal
+from bowerbird.library.access import plans
+from bowerbird.library.bookmarks.duplicates import DuplicateGroup, Duplicates, KeptPost
 from bowerbird.library.bookmarks.trash import TrashedBookmark, TrashList
 from bowerbird.library.bookmarks.trash import shown as trashed
 from bowerbird.library.bulk.recent import RecentChange
 from bowerbird.library.bulk.requests import BulkChange, BulkRequests, Prepared, shown
 from bowerbird.model.bulk import BulkAction, BulkRow
-from bowerbird.requests.bookmarks import ChangesQuery, TrashQuery
+from bowerbird.requests.bookmarks import ChangesQuery, DuplicatesQuery, ResolveRequest, TrashQuery
 from bowerbird.requests.bulk import BulkRequest, RestoreRequest, TrashRequest, change_of
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
 from bowerbird.wire.idempotency import Replay
-from bowerbird.wire.responses.envelope import ChangeListMeta, TrashListMeta, UndoMeta
+from bowerbird.wire.responses import envelope
+from bowerbird.wire.responses.answer_cache import AnswerCache
+from bowerbird.wire.responses.envelope import (
+    ChangeListMeta,
+    ChangeMeta,
+    DuplicatesMeta,
+    TrashListMeta,
+    UndoMeta,
+)
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Handler, Operation
 from bowerbird.wire.writes import Gate, Writes, done
@@ -105,7 +115,6 @@ TRASH: Final = Operation(
     # Posts leave the trash without a new version of the library.
     is_tagged=False,
 )
-OPERATIONS: Final = (TRASH, LIST, CREATE, GET, UNDO, DELETE, RESTORE)
 T = TypeVar("T", bound=Struct)
 
 
@@ -246,3 +255,67 @@ def _without_409(prepared: Prepared) -> Prepared:
     if refused.code is not Code.COUNT_MISMATCH:
         return prepared
     return Prepared(Refusal(Code.INVALID_REQUEST, refused.sentence))
+
+
+_DUPLICATES: Final = "/v1/bookmarks/duplicates"
+LIST_DUPLICATES: Final = Operation(
+    route=f"GET {_DUPLICATES}",
+    name="listDuplicates",
+    summary="List groups of bookmarks that have the same links, text or pictures.",
+    data=DuplicateGroup,
+    is_many=True,
+    meta=DuplicatesMeta,
+    query=DuplicatesQuery,
+    refusals=(Code.FILTER_NOT_ALLOWED,),
+)
+RESOLVE: Final = Operation(
+    route=f"POST {_DUPLICATES}/resolve",
+    name="resolveDuplicates",
+    summary="Keep one bookmark of each group: it gets the labels of the others, which go to the "
+    "trash.",
+    data=KeptPost,
+    is_many=True,
+    meta=ChangeMeta,
+    body=ResolveRequest,
+    refusals=(Code.NOT_FOUND, Code.SUBSCRIPTION_REQUIRED),
+)
+
+
+def duplicate_routes(duplicates: Duplicates, answers: AnswerCache) -> list[ApiRoute]:
+    async def list_duplicates(call: Call) -> Reply:
+        async def build() -> bytes:
+            query = query_strings.read(call.target.query_string, DuplicatesQuery)
+            page = await duplicates.page(call.account, query)
+            meta = DuplicatesMeta(
+                next_cursor=page.next_cursor,
+                limit=page.limit,
+                count=len(page.groups),
+                hint=page.hint or UNSET,
+            )
+            return envelope.success(page.groups, meta)
+
+        return await answers.answer(call.account, call.target, build)
+
+    return [LIST_DUPLICATES.served_by(list_duplicates)]
+
+
+def duplicate_write_routes(duplicates: Duplicates, writes: Writes) -> list[ApiRoute]:
+    async def resolve(
+        transaction: Transaction, call: Call, request: ResolveRequest, _: None
+    ) -> Reply:
+        found = await duplicates.resolve(transaction, call.account, request)
+        moved = f"Moved {found.removed} {'post' if found.removed == 1 else 'posts'} to the trash."
+        meta = ChangeMeta(
+            moved,
+            found.removed,
+            found.not_found,
+            not_changed=found.not_removed or UNSET,
+            change=kept(found.change),
+        )
+        return done(found.kept, meta)
+
+    def prepare(call: Call, request: ResolveRequest) -> Awaitable[None]:
+        return duplicates.prepare(call.account, request)
+
+    gate = plans.check_writes
+    return [RESOLVE.served_by(writes.handler(resolve, ResolveRequest, gate, prepare=prepare))]

@@ -86,7 +86,6 @@ DOWNLOAD: Final = Operation(
     is_in_sandbox=True,
     is_public=True,
 )
-OPERATIONS: Final = (*CREATE.values(), GET, DOWNLOAD)
 
 
 def routes(exports: ExportService, addresses: ExportAddresses) -> list[ApiRoute]:

@@ -1,4 +1,4 @@
-"""/v1/imports: the runs of imports, and undoing one."""
+"""POST /v1/bookmarks, which saves posts, and /v1/imports, which undoes imports."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final
@@ -9,18 +9,22 @@ from bowerbird.library.bulk.changes import BulkChanges, NewChange
 from bowerbird.library.bulk.requests import BulkChange
 from bowerbird.library.bulk.requests import shown as change_shown
 from bowerbird.library.imports.runs import ImportRuns, Run
+from bowerbird.library.imports.saving import SaveResult, Saving
 from bowerbird.library.imports.undoing import UndoOutcome
 from bowerbird.library.labels.import_labels import ImportLabels, LabelsOfImport
+from bowerbird.library.links import LinkReading
+from bowerbird.requests import limits
 from bowerbird.requests.ingest import ImportsQuery
 from bowerbird.requests.labels import ImportLabelling
 from bowerbird.requests.limits import PAGE_DEFAULT
+from bowerbird.requests.saving import SaveQuery, SaveRequest
 from bowerbird.rest import bulk
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
-from bowerbird.wire.responses.envelope import ImportListMeta
+from bowerbird.wire.responses.envelope import BatchMeta, ImportListMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Operation
-from bowerbird.wire.writes import Writes, done, result_of
+from bowerbird.wire.writes import Writes, admitted, done, result_of, save_handler
 
 LIST: Final = Operation(
     route="GET /v1/imports",
@@ -64,7 +68,6 @@ APPLY: Final = Operation(
     may_continue=True,
     refusals=(Code.COUNT_MISMATCH, Code.SUBSCRIPTION_REQUIRED),
 )
-OPERATIONS: Final = (LIST, GET, UNDO, LABELS, APPLY)
 
 
 def routes(imports: ImportRuns) -> list[ApiRoute]:
@@ -111,3 +114,35 @@ def label_routes(
 
 def write_routes(imports: ImportRuns, writes: Writes) -> list[ApiRoute]:
     return [UNDO.served_by(writes.of(imports.undo_within))]
+
+
+SAVE: Final = Operation(
+    route="POST /v1/bookmarks",
+    name="saveBookmarks",
+    summary=(
+        f"Save up to {limits.SAVED_MAX} posts or links, each with its own result; 207 if any "
+        "failed. Does not count as a call."
+    ),
+    data=SaveResult,
+    meta=BatchMeta,
+    query=SaveQuery,
+    body=SaveRequest,
+    statuses=(200, 207),
+    counts=lambda _: False,
+)
+
+
+def saving_routes(saving: Saving, links: LinkReading, writes: Writes) -> list[ApiRoute]:
+    save = save_handler(saving, writes)
+
+    async def save_or_preview(call: Call) -> Reply:
+        query_string = call.target.query_string
+        if not query_string or not query_strings.read(query_string, SaveQuery).is_preview:
+            return await save(call)
+        request = admitted(call.account, call.body, SaveRequest, lambda _: None)
+        if isinstance(request, Refusal):
+            raise request
+        result = await links.previews(call.account, request.items)
+        return done(result, BatchMeta("Nothing was saved."), 207 if result.failed else 200)
+
+    return [SAVE.served_by(save_or_preview)]

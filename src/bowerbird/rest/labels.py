@@ -1,14 +1,19 @@
-"""/v1/labels."""
+"""/v1/labels, and labels that are suggested for a post."""
 
 from typing import Final
 
+import msgspec
 from msgspec import UNSET
 
+from bowerbird.errors import Code
 from bowerbird.library.access import plans
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bulk.requests import BulkChange, shown
 from bowerbird.library.labels.label_list import LabelResponse, to_response
 from bowerbird.library.labels.labels import BatchResult, Labels
+from bowerbird.library.labels.new_labels import NewLabel, NewLabels
 from bowerbird.library.labels.operations import Labelled, Op, Tagged
+from bowerbird.library.labels.suggestions import LabelSuggestions, RefusedLabel, SuggestedLabel
 from bowerbird.model.bulk import BulkRow
 from bowerbird.model.labels import Label
 from bowerbird.requests import limits
@@ -31,6 +36,7 @@ from bowerbird.wire.responses.envelope import (
     ChangeMeta,
     LabelListMeta,
     LabelMeta,
+    QueryMeta,
 )
 from bowerbird.wire.responses.replies import Reply, State, state_of
 from bowerbird.wire.routes import ApiRoute, Call, Handler, Operation
@@ -118,7 +124,6 @@ MERGE: Final = Operation(
     body=MergeRequest,
     may_continue=True,
 )
-OPERATIONS: Final = (LIST, ADD, REMOVE, BATCH, GET, UPDATE, DELETE, MERGE)
 
 
 def routes(labels: Labels, answers: AnswerCache) -> list[ApiRoute]:
@@ -241,3 +246,64 @@ def _meta(op: Op, changed: Labelled) -> ChangeMeta:
 def _message(op: Op, affected: int) -> str:
     verb = "Labelled" if op == "add" else "Unlabelled"
     return f"{verb} {affected} {'post' if affected == 1 else 'posts'}."
+
+
+SUGGEST: Final = Operation(
+    route="GET /v1/bookmarks/{post_id}/suggested_labels",
+    name="listSuggestedLabels",
+    summary="List up to three of the account's labels that fit a post and that it does not have.",
+    data=SuggestedLabel,
+    is_many=True,
+    refusals=(Code.SUBSCRIPTION_REQUIRED,),
+)
+NEW: Final = Operation(
+    route="POST /v1/bookmarks/{post_id}/new_labels",
+    name="proposeNewLabels",
+    summary="Ask the language model of the service for up to three labels that you do not have "
+    "yet; none if there is no model.",
+    data=NewLabel,
+    is_many=True,
+    refusals=(Code.SUBSCRIPTION_REQUIRED,),
+)
+REFUSE: Final = Operation(
+    route="DELETE /v1/bookmarks/{post_id}/suggested_labels/{label_id}",
+    name="refuseSuggestedLabel",
+    summary="Do not suggest a label for a post again while the post is in the library. Its labels "
+    "stay as they are.",
+    data=RefusedLabel,
+    refusals=(Code.SUBSCRIPTION_REQUIRED,),
+)
+
+
+def suggestion_routes(
+    suggestions: LabelSuggestions, bookmarks: Bookmarks, answers: AnswerCache
+) -> list[ApiRoute]:
+    async def suggest_labels(call: Call) -> Reply:
+        plans.check_writes(call.account)
+        vectors = await bookmarks.vector_state(call.account)
+
+        async def build() -> bytes:
+            found = await suggestions.of_post(call.account, call.path_params["post_id"])
+            return envelope.success(found, QueryMeta())
+
+        # Vectors change without a new version of the library, so they are part of the ETag.
+        target = msgspec.structs.replace(call.target, vectors=vectors.tag)
+        return await answers.answer(call.account, target, build)
+
+    return [SUGGEST.served_by(suggest_labels)]
+
+
+def suggestion_write_routes(
+    suggestions: LabelSuggestions, new_labels: NewLabels, writes: Writes
+) -> list[ApiRoute]:
+    async def find(call: Call) -> list[NewLabel]:
+        names = await new_labels.of_post(call.account, call.path_params["post_id"])
+        return list(map(NewLabel, names))
+
+    async def propose(_: Transaction, __: Call, found: list[NewLabel]) -> Reply:
+        return done(found)
+
+    return [
+        REFUSE.served_by(writes.of(suggestions.refuse)),
+        NEW.served_by(writes.handler(propose, prepare=find)),
+    ]

@@ -94,7 +94,6 @@ APPLY: Final = Operation(
     body=RuleApplication,
     refusals=(Code.SUBSCRIPTION_REQUIRED, Code.COUNT_MISMATCH),
 )
-OPERATIONS: Final = (LIST, CREATE, LOG, PREVIEW, GET, UPDATE, DELETE, APPLY)
 
 
 def routes(rules: Rules, answers: AnswerCache) -> list[ApiRoute]:

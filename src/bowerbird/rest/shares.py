@@ -55,7 +55,6 @@ DELETE: Final = Operation(
     data=ShareResponse,
     is_conditional=True,
 )
-OPERATIONS: Final = (LIST, CREATE, GET, UPDATE, DELETE)
 
 
 def routes(shares: Shares, answers: AnswerCache) -> list[ApiRoute]:

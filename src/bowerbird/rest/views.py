@@ -82,7 +82,6 @@ BOOKMARKS: Final = Operation(
     refusals=(Code.FILTER_NOT_ALLOWED, Code.VECTOR_SEARCH_NOT_ALLOWED),
     is_in_sandbox=True,
 )
-OPERATIONS: Final = (LIST, CREATE, GET, UPDATE, DELETE, BOOKMARKS)
 
 
 def routes(views: Views, answers: AnswerCache) -> list[ApiRoute]:

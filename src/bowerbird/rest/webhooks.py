@@ -1,4 +1,4 @@
-"""/v1/webhooks: addresses that are told what happens in the library, and what was sent to them."""
+"""/v1/changes and /v1/webhooks: what happened to the library, and who is told."""
 
 from typing import Final
 
@@ -6,19 +6,22 @@ import msgspec
 
 from bowerbird.errors import Code
 from bowerbird.library.access import plans
+from bowerbird.library.bookmarks.events import Event, Events
 from bowerbird.library.webhooks.webhooks import (
     DeliveryResponse,
     WebhookResponse,
     Webhooks,
 )
 from bowerbird.model.events import DeliveryState, Webhook
+from bowerbird.requests.bookmarks import EventsQuery
 from bowerbird.requests.limits import PAGE_DEFAULT
-from bowerbird.requests.webhooks import DeliveriesQuery, NewWebhook, WebhookChange
+from bowerbird.requests.rules import DeliveriesQuery, NewWebhook, WebhookChange
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
 from bowerbird.wire.idempotency import Replay
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import AnswerCache
+from bowerbird.wire.responses.envelope import ChangesMeta
 from bowerbird.wire.responses.replies import Reply, State, state_of
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Writes, created, done
@@ -115,9 +118,6 @@ SEND_AGAIN: Final = Operation(
     statuses=TEST.statuses,
     headers=TEST.headers,
     refusals=TEST.refusals,
-)
-OPERATIONS: Final = (
-    *(LIST, CREATE, GET, UPDATE, DELETE, ROTATE, TEST, DELIVERIES, DELIVERY, SEND_AGAIN),
 )
 
 
@@ -217,3 +217,30 @@ def _once(reply: Reply, webhook: WebhookResponse) -> Reply:
     """An answer with a secret, which is not stored under the key of the request."""
     without = msgspec.structs.replace(webhook, secret=msgspec.UNSET)
     return msgspec.structs.replace(reply, stored=done(without).body)
+
+
+LIST_EVENTS: Final = Operation(
+    route="GET /v1/changes",
+    name="listEvents",
+    summary="List what happened to the library, in order. Without a cursor, all posts come first.",
+    data=Event,
+    is_many=True,
+    meta=ChangesMeta,
+    query=EventsQuery,
+    refusals=(Code.CURSOR_EXPIRED,),
+)
+
+
+def event_routes(events: Events, answers: AnswerCache) -> list[ApiRoute]:
+    async def list_changes(call: Call) -> Reply:
+        query = query_strings.read(call.target.query_string, EventsQuery)
+        page = await events.page(call.account, query)
+        meta = ChangesMeta(
+            next_cursor=page.next_cursor,
+            has_more=page.has_more,
+            limit=page.limit,
+            count=len(page.events),
+        )
+        return await answers.uncached(call.target, envelope.success(page.events, meta))
+
+    return [LIST_EVENTS.served_by(list_changes)]

@@ -17,7 +17,7 @@ from bowerbird.library.digests.wording import Section
 from bowerbird.model import instants
 from bowerbird.model.digests import Frequency, MailState, period_of
 from bowerbird.model.instants import zone_of
-from bowerbird.requests.digests import DigestsQuery
+from bowerbird.requests.exports import DigestsQuery
 from bowerbird.web.library.addresses import everything, of_post
 from bowerbird.web.library.texts import language_of
 from bowerbird.web.notes import HighlightPages

@@ -8,9 +8,9 @@ from typing import Final
 
 import click
 
+from bowerbird.cli.commands.serve import Port, port_state
 from bowerbird.cli.context import opened_library, settings_from_environment
 from bowerbird.cli.output import Column, json_option, print_listing
-from bowerbird.cli.serving import Port, port_state
 from bowerbird.clock import system_clock
 from bowerbird.library.upkeep import health, installation_checks
 from bowerbird.library.upkeep.health import Mark, Result

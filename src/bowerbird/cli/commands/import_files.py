@@ -10,14 +10,14 @@ from typing import IO, Final
 
 import click
 
-from bowerbird.cli import import_sources
+from bowerbird.cli import importing
 from bowerbird.cli.context import (
     LibraryContext,
     require_library,
     settings_from_environment,
     with_library,
 )
-from bowerbird.cli.import_report import LeftOutRows, print_end, print_file, read_label_name
+from bowerbird.cli.importing import LeftOutRows, print_end, print_file, read_label_name
 from bowerbird.cli.output import Advance, interruptible, progress_bars
 from bowerbird.library.imports.file_imports import FileImports, ImportOptions
 from bowerbird.library.imports.report import ImportReport
@@ -88,7 +88,7 @@ def import_files(
     label = "" if label is None else read_label_name(label)
     options = ImportOptions(with_likes, label, dry_run)
     for file in files:
-        import_sources.require_readable(file)
+        importing.require_readable(file)
     for option, file_path in (("--refused", refused_file), ("--links", links_file)):
         if file_path is not None and file_path.exists():
             raise click.ClickException(
@@ -128,7 +128,7 @@ class _Work:
 
     async def run(self, opened: LibraryContext) -> None:
         account = await opened.account(self._email)
-        names = [import_sources.name_of(file) for file in self._files]
+        names = [importing.printed_name(file) for file in self._files]
         imports = FileImports(
             opened.database,
             opened.clock,
@@ -141,7 +141,7 @@ class _Work:
         reason = "interrupted"
         try:
             for file, name in zip(self._files, names, strict=True):
-                with import_sources.opened(file, self._advance) as source:
+                with importing.opened(file, self._advance) as source:
                     await imports.read(source, name, _CLIENT)
                 self._print_files()
             reason = "end"

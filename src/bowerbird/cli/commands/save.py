@@ -7,7 +7,7 @@ import click
 
 from bowerbird import errors
 from bowerbird.cli.context import LibraryContext, with_library
-from bowerbird.cli.import_report import read_label_name
+from bowerbird.cli.importing import read_label_name
 from bowerbird.cli.output import interruptible, progress_bars
 from bowerbird.library.imports.saving import SavedItem, SaveResult, Saving, summary
 from bowerbird.library.links import LinkReading

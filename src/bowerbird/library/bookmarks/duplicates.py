@@ -27,7 +27,7 @@ from bowerbird.library.bookmarks.writing.trash_batch import ReadingAhead, TrashB
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account, ActivityKind
 from bowerbird.model.bulk import BulkAction, BulkRow
-from bowerbird.requests.duplicates import DuplicatesQuery, ResolveRequest
+from bowerbird.requests.bookmarks import DuplicatesQuery, ResolveRequest
 from bowerbird.requests.fields import Gate
 from bowerbird.requests.limits import (
     DUPLICATE_GROUPS_MAX,

@@ -17,7 +17,7 @@ from bowerbird.library.digests.responses import DigestResponse, DigestSummary, s
 from bowerbird.model.accounts import Account
 from bowerbird.model.digests import Digest, Frequency, Preferences, digest_id, period_of
 from bowerbird.model.instants import with_offset
-from bowerbird.requests.digests import FORMATS, DigestsQuery, PreferencesRequest
+from bowerbird.requests.exports import FORMATS, DigestsQuery, PreferencesRequest
 from bowerbird.requests.limits import PAGE_DEFAULT
 from bowerbird.storage.database import Database, Reader, Transaction
 from bowerbird.storage.libraries import LibraryStore

@@ -32,7 +32,7 @@ from bowerbird.model.events import (
 from bowerbird.model.instants import with_offset
 from bowerbird.model.jobs import WEBHOOKS
 from bowerbird.requests import limits
-from bowerbird.requests.webhooks import NewWebhook, WebhookChange
+from bowerbird.requests.rules import NewWebhook, WebhookChange
 from bowerbird.settings import Settings
 from bowerbird.storage.changes.webhooks import WebhookStore
 from bowerbird.storage.database import Database, Reader, Transaction

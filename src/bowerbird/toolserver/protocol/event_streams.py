@@ -16,7 +16,7 @@ from mcp.shared.jsonrpc_dispatcher import progress_token_from_params
 from mcp.shared.message import ServerMessageMetadata
 from mcp.shared.transport_context import TransportContext
 
-from bowerbird.toolserver.protocol.messages import encoded
+from bowerbird.toolserver.protocol.http_endpoint import encoded
 from bowerbird.toolserver.tools.tool import Json
 from bowerbird.wire.responses.replies import PRIVATE, Reply
 

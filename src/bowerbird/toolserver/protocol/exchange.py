@@ -35,7 +35,7 @@ from bowerbird.errors import Refusal
 from bowerbird.requests import decoding
 from bowerbird.toolserver.protocol import event_streams
 from bowerbird.toolserver.protocol.event_streams import EVENT_STREAM, Channel
-from bowerbird.toolserver.protocol.messages import failure, reply
+from bowerbird.toolserver.protocol.http_endpoint import failure, reply
 from bowerbird.toolserver.protocol.tool_calls import ToolCaller
 from bowerbird.toolserver.tools.results.quoted_text import shown_text
 from bowerbird.toolserver.tools.tool import Json

@@ -13,8 +13,7 @@ from starlette.types import Receive, Scope, Send
 from bowerbird.errors import Code, Refusal
 from bowerbird.model.bulk import Maker
 from bowerbird.requests import limits
-from bowerbird.toolserver.protocol import tool_selection
-from bowerbird.toolserver.protocol.messages import INVALID_REQUEST, failure
+from bowerbird.toolserver.protocol import tool_calls
 from bowerbird.toolserver.protocol.tool_calls import ToolCaller
 from bowerbird.wire import bodies
 from bowerbird.wire.metrics import RequestMetrics
@@ -25,6 +24,10 @@ from bowerbird.wire.router import unless_gone
 
 if TYPE_CHECKING:
     from bowerbird.toolserver.protocol.exchange import Exchange
+
+import msgspec
+
+from bowerbird.wire.responses.replies import JSON, PRIVATE
 
 _ALLOW: Final = "POST, OPTIONS"
 _HEADERS: Final = (
@@ -91,7 +94,7 @@ class ToolServer:
     async def _handle(self, request: Request) -> Reply | None:
         if refused := _unreadable(request.headers):
             return refused
-        selection = tool_selection.read(
+        selection = tool_calls.read_selection(
             request.scope.get("query_string", b""), request.scope["headers"], self._tool_names
         )
         assert request.account is not None
@@ -150,3 +153,18 @@ def _cors(origin: bytes | None, allowed: Collection[bytes]) -> list[Header]:
         (b"access-control-expose-headers", b"WWW-Authenticate, X-Request-Id"),
         *(header for header in PREFLIGHT if header[0] == b"access-control-max-age"),
     ]
+
+
+encoded: Final = msgspec.json.Encoder().encode
+INVALID_REQUEST: Final = -32600
+
+
+def reply(status: int, message: dict[str, Any]) -> Reply:
+    return Reply(status, [JSON, *PRIVATE], encoded(message))
+
+
+def failure(status: int, request_id: Any, code: int, message: str, data: Any = None) -> Reply:
+    error: dict[str, Any] = {"code": code, "message": message}
+    if data is not None:
+        error["data"] = data
+    return reply(status, {"jsonrpc": "2.0", "id": request_id, "error": error})

@@ -21,7 +21,7 @@ from bowerbird.toolserver.protocol import prompts
 from bowerbird.toolserver.protocol.prompts import PROMPTS, Prompt
 from bowerbird.toolserver.protocol.resources import TEMPLATES, Resources
 from bowerbird.toolserver.protocol.tool_calls import ToolCaller, ToolCalls
-from bowerbird.toolserver.tools.results import refusals
+from bowerbird.toolserver.tools.results import guidance
 from bowerbird.wire.responses import documents
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ class Handlers:
             code = types.INTERNAL_ERROR if is_fault else types.INVALID_PARAMS
             if is_missing and context.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS:
                 code = _RESOURCE_NOT_FOUND
-            sentence = refusals.sentence(refused, self._upgrade_url)
+            sentence = guidance.sentence(refused, self._upgrade_url)
             raise MCPError(code, sentence, {"uri": uri} if is_missing else None) from None
 
 

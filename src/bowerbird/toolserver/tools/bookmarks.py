@@ -1,5 +1,6 @@
-"""The tools that list, show, count and mark saved posts."""
+"""The tools that show saved posts in full, and count them."""
 
+from functools import partial
 from typing import Annotated, ClassVar, Final
 
 import msgspec
@@ -9,41 +10,28 @@ from bowerbird import errors
 from bowerbird.assembly import Services
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.statistics.facets import Facets
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
 from bowerbird.requests import filters, limits
 from bowerbird.requests.bookmarks import (
     CountQuery,
-    Cursor,
+    FacetBy,
+    FacetsQuery,
     Limit,
-    ListQuery,
-    SortBy,
-    SortOrder,
 )
 from bowerbird.requests.fields import about, unique
 from bowerbird.requests.filters import WordFilters
 from bowerbird.search.queries import query_language
-from bowerbird.toolserver.tools import searching
-from bowerbird.toolserver.tools.arguments import reading, vocabulary
-from bowerbird.toolserver.tools.results import left_out, listing, response_size
-from bowerbird.toolserver.tools.results.left_out import EmptyLists
-from bowerbird.toolserver.tools.results.listing import ResponseFormat
-from bowerbird.toolserver.tools.results.posts import Page, Post
-from bowerbird.toolserver.tools.results.quoted_text import QUOTED_POSTS
+from bowerbird.toolserver.tools import binding, vocabulary
+from bowerbird.toolserver.tools.results import guidance, response_size
+from bowerbird.toolserver.tools.results.guidance import EmptyLists
+from bowerbird.toolserver.tools.results.posts import Post
+from bowerbird.toolserver.tools.results.quoted_text import QUOTED_POSTS, shown_name
 from bowerbird.toolserver.tools.tool import READS, BoundTool, Json, Tool
 
 _CHARS: Final = 4_000
 _OFFSET_MAX: Final = 10_000_000
-
-
-class ListArguments(WordFilters, frozen=True, kw_only=True):
-    UNLISTED: ClassVar = ("sort_order",)
-
-    sort_by: SortBy = None
-    sort_order: SortOrder = None
-    limit: Limit = None
-    cursor: Cursor = None
-    response_format: ResponseFormat = None
 
 
 class GetArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -72,6 +60,16 @@ class CountArguments(WordFilters, frozen=True, kw_only=True):
     pass
 
 
+class FacetArguments(WordFilters, frozen=True, kw_only=True):
+    DEFAULTS: ClassVar[dict[str, bool]] = {"is_unread_only": False, "hide_archived": False}
+    UNLISTED: ClassVar = (
+        *("is_unread_only", "hide_archived", "unlabelled", "bookmarked_from", "bookmarked_to"),
+    )
+
+    by: FacetBy
+    limit: Limit = None
+
+
 class FullPosts(Struct, kw_only=True, omit_defaults=True):
     content_is: str
     bookmarks: Annotated[list[Json], Meta(extra={"items": Post})]
@@ -92,17 +90,16 @@ class Counts(Struct, kw_only=True, omit_defaults=True):
     advice: str = ""
 
 
-LIST: Final = Tool(
-    name="list_bookmarks",
-    title="List saved posts",
-    description=(
-        "Lists the user's saved posts, newest first: new ones only, unless is_unread_only and "
-        "hide_archived are false. To find posts about a subject, use search_bookmarks."
-    ),
-    takes=ListArguments,
-    returns=Page,
-    hints=READS,
-)
+class FacetCounts(Struct, kw_only=True, omit_defaults=True):
+    content_is: str = ""
+    facets: list[Json]
+    count: int
+    total_count: int
+    bookmarks: int
+    filters: Json
+    advice: str = ""
+
+
 GET: Final = Tool(
     name="get_bookmarks",
     title="Show saved posts in full",
@@ -126,17 +123,22 @@ COUNT: Final = Tool(
     returns=Counts,
     hints=READS,
 )
-TOOLS: Final = (LIST, searching.SEARCH, GET, COUNT, searching.SIMILAR)
+FACETS: Final = Tool(
+    name="facet_bookmarks",
+    title="Count saved posts by a property",
+    description=(
+        "Counts the posts that match by author, label, month and the like, largest count or latest "
+        "month first, read and archived posts too. Shows who or what is saved most without reading "
+        "a list."
+    ),
+    takes=FacetArguments,
+    returns=FacetCounts,
+    hints=READS,
+)
 
 
 def bind(services: Services) -> list[BoundTool]:
     bookmarks = services.bookmarks
-
-    async def list_bookmarks(account: Account, values: ListArguments) -> Page:
-        sent = filters.sent(values)
-        query = ListQuery(**sent, **listing.paging(values))
-        applied = {**filters.flags_of(values), **sent, **listing.sorting(values)}
-        return await listing.page(bookmarks, account, query, applied, values.response_format)
 
     async def get_bookmarks(account: Account, values: GetArguments) -> FullPosts:
         found, not_found = await _found(bookmarks, account, values.post_ids)
@@ -156,18 +158,16 @@ def bind(services: Services) -> list[BoundTool]:
         else:
             advice = [
                 *query_language.parse((values.q or "").strip()).hints,
-                *await left_out.of_query(bookmarks, account, query, counts.count),
+                *await guidance.of_query(bookmarks, account, query, counts.count),
             ]
         found = msgspec.structs.asdict(counts)
         return Counts(**found, filters=applied, advice=" ".join(advice))
 
     return [
-        reading.bound(LIST, list_bookmarks),
-        searching.search_tool(bookmarks),
-        reading.bound(GET, get_bookmarks),
+        binding.reads(GET, get_bookmarks),
         # Without arguments it is free, as in REST: clients use it to check a key.
-        reading.bound(COUNT, count_bookmarks, counts=lambda sent: bool(reading.named(sent))),
-        searching.similar_tool(bookmarks),
+        binding.reads(COUNT, count_bookmarks, counts=lambda sent: bool(binding.named(sent))),
+        binding.reads(FACETS, partial(_facet, services)),
     ]
 
 
@@ -214,3 +214,43 @@ def _details(found: list[bytes], not_found: list[str], values: GetArguments) -> 
         truncated=is_cut or not fitted.is_complete,
         advice=" ".join(advice),
     )
+
+
+async def _facet(services: Services, account: Account, values: FacetArguments) -> FacetCounts:
+    given = {**FacetArguments.DEFAULTS, **filters.sent(values)}
+    query = FacetsQuery(**given, by=values.by, limit=values.limit)
+    found = await services.facets.of(account, query)
+    advice = _advice(found, values.limit)
+    if not found.posts:
+        advice = await EmptyLists(services.bookmarks).of_filters(account, given)
+    shown = response_size.short_filters(vocabulary.in_published_words(given))
+    return _counted(found, values.by, shown, advice)
+
+
+def _counted(found: Facets, by: str, filters: Json, advice: str) -> FacetCounts:
+    whole: list[Json] = msgspec.to_builtins(found.facets)
+    if by == "label":
+        whole = [{**one, "value": shown_name(one["value"])} for one in whole]
+    shown = response_size.fit(whole, response_size.RECORDS_BYTES).records if whole else []
+    return FacetCounts(
+        content_is=QUOTED_POSTS if shown else "",
+        facets=shown,
+        count=len(shown),
+        total_count=found.values,
+        bookmarks=found.posts,
+        filters=filters,
+        advice=advice,
+    )
+
+
+def _advice(found: Facets, limit: int | None) -> str:
+    if not found.values:
+        return f"{found.posts} posts match, but none of them has such a value."
+    sentences = []
+    if found.read is not None:
+        sentences.append(f"Only the {found.read} posts saved last of {found.posts} were read.")
+    # Who sends a limit wants no more values; total_count has their number.
+    if limit is None and len(found.facets) < found.values:
+        more = found.values - len(found.facets)
+        sentences.append(f"{more} more values; send a larger limit to see them.")
+    return " ".join(sentences)

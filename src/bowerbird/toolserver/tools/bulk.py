@@ -20,12 +20,12 @@ from bowerbird.requests.bulk import BulkRequest, given
 from bowerbird.requests.fields import InvalidField, about
 from bowerbird.requests.filters import flags_of, sent
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools.arguments import writes
-from bowerbird.toolserver.tools.arguments.vocabulary import WHOLE, Selection, TrashFilter
+from bowerbird.toolserver.tools import binding
 from bowerbird.toolserver.tools.results import response_size
-from bowerbird.toolserver.tools.results.left_out import EmptyLists
+from bowerbird.toolserver.tools.results.guidance import EmptyLists
 from bowerbird.toolserver.tools.results.quoted_text import QUOTED_POSTS
 from bowerbird.toolserver.tools.tool import DESTROYS, WRITES_IDEMPOTENTLY, BoundTool, Json, Tool
+from bowerbird.toolserver.tools.vocabulary import WHOLE, Selection, TrashFilter
 
 _STUCK: Final = "Tell the user if the number does not grow."
 _MISSING: Final[dict[str, str]] = {
@@ -132,7 +132,6 @@ RESTORE: Final = Tool(
     returns=Change,
     hints=WRITES_IDEMPOTENTLY,
 )
-TOOLS: Final = (UPDATE, DELETE, RESTORE)
 
 
 class BulkCalls:
@@ -184,7 +183,7 @@ class BulkCalls:
                 content.advice = f"{whole}{content.advice}"
             return content
 
-        return writes.bound(self._services, tool, effect, gate=gate, prepare=prepare, wakes=True)
+        return binding.writes(self._services, tool, effect, gate=gate, prepare=prepare, wakes=True)
 
     async def _further(self, account: Account, request: BulkRequest, prepared: Prepared) -> Json:
         """The ids that were not found, or why no post matches."""

@@ -10,25 +10,24 @@ from bowerbird.toolserver.tools import (
     bulk,
     changes,
     digests,
-    duplicates,
     exports,
-    facets,
-    imports,
     label_edits,
     labels,
     notes,
     rules,
     saving,
-    suggesting,
+    searching,
     views,
 )
 from bowerbird.toolserver.tools.tool import BoundTool, Tool
 
 MODULES: Final = (
-    *(bookmarks, facets, bulk, changes, duplicates, notes, saving, labels, suggesting),
-    *(label_edits, views, rules, exports, digests, imports, account),
+    *(searching, bookmarks, bulk, changes, notes, saving, labels, label_edits),
+    *(views, rules, exports, digests, account),
 )
-TOOLS: Final[tuple[Tool, ...]] = tuple(tool for module in MODULES for tool in module.TOOLS)
+TOOLS: Final[tuple[Tool, ...]] = tuple(
+    value for module in MODULES for value in vars(module).values() if isinstance(value, Tool)
+)
 
 
 def bind(services: Services) -> list[BoundTool]:

@@ -1,4 +1,4 @@
-"""The tools that list changes of posts and the trash, and undo changes."""
+"""The tools that list changes of posts, the trash and duplicates, and undo changes."""
 
 from collections.abc import Awaitable
 from typing import Annotated, Final
@@ -6,16 +6,18 @@ from typing import Annotated, Final
 from msgspec import Meta, Struct
 
 from bowerbird.assembly import Services
+from bowerbird.library.access import plans
+from bowerbird.library.bookmarks.duplicates import DuplicateGroup, DuplicatePost
 from bowerbird.library.bookmarks.trash import TrashPage
 from bowerbird.library.bulk.recent import RecentChange
 from bowerbird.library.bulk.requests import BulkChange
 from bowerbird.model.accounts import Account
 from bowerbird.model.instants import with_offset
-from bowerbird.requests.bookmarks import ChangesQuery, TrashQuery
+from bowerbird.requests.bookmarks import ChangesQuery, DuplicatesQuery, ResolveRequest, TrashQuery
 from bowerbird.requests.fields import about
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools.arguments import reading, writes
-from bowerbird.toolserver.tools.bulk import Change, shown
+from bowerbird.toolserver.tools import binding
+from bowerbird.toolserver.tools.bulk import Change, Undoable, shown, undoable
 from bowerbird.toolserver.tools.results import posts, quoted_text, response_size
 from bowerbird.toolserver.tools.results.quoted_text import QUOTED_POSTS
 from bowerbird.toolserver.tools.tool import DESTROYS, READS, BoundTool, Json, Tool
@@ -92,7 +94,6 @@ TRASH: Final = Tool(
     returns=TrashPosts,
     hints=READS,
 )
-TOOLS: Final = (UNDO, GET, LIST, TRASH)
 
 
 def bind(services: Services) -> list[BoundTool]:
@@ -137,7 +138,7 @@ def bind(services: Services) -> list[BoundTool]:
         )
 
     return [
-        writes.bound(
+        binding.writes(
             services,
             UNDO,
             undo,
@@ -145,9 +146,10 @@ def bind(services: Services) -> list[BoundTool]:
             shown=shown,
             wakes=True,
         ),
-        reading.bound(GET, get_change, counts=lambda _: False),
-        reading.bound(LIST, list_changes, counts=lambda _: False),
-        reading.bound(TRASH, list_trash),
+        binding.reads(GET, get_change, counts=lambda _: False),
+        binding.reads(LIST, list_changes, counts=lambda _: False),
+        binding.reads(TRASH, list_trash),
+        *_bind_duplicates(services),
     ]
 
 
@@ -167,4 +169,120 @@ def _listed(change: RecentChange) -> Json:
         found["undo_until"] = response_size.second(change.undo_until)
     else:
         found["state"] = change.state
+    return found
+
+
+# Enough to recognise a post.
+_EXCERPT: Final = 80
+
+
+class DuplicatesArguments(DuplicatesQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    pass
+
+
+class ResolveArguments(ResolveRequest, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    pass
+
+
+class Groups(Struct, kw_only=True, omit_defaults=True):
+    groups: list[Json]
+    next_cursor: str | None
+    hint: str = ""
+    content_is: str = ""
+
+
+class Resolved(Undoable, kw_only=True, omit_defaults=True):
+    affected: int
+    not_found: list[str]
+    not_removed: list[str]
+    advice: str = ""
+
+
+LIST_DUPLICATES: Final = Tool(
+    name="list_duplicates",
+    title="List duplicates",
+    description=(
+        "Lists groups of saved posts with the same links, text or pictures; keep is the best "
+        "to keep."
+    ),
+    takes=DuplicatesArguments,
+    returns=Groups,
+    hints=READS,
+)
+RESOLVE: Final = Tool(
+    name="resolve_duplicates",
+    title="Remove duplicates",
+    description=(
+        "Keeps one post per group, with all labels; the others go to the trash unless they have "
+        "a note or highlights. undo_change undoes it."
+    ),
+    takes=ResolveArguments,
+    returns=Resolved,
+    hints=DESTROYS,
+)
+
+
+def _bind_duplicates(services: Services) -> list[BoundTool]:
+    duplicates = services.duplicates
+
+    async def list_duplicates(account: Account, asked: DuplicatesArguments) -> Groups:
+        page, shown = await response_size.fitting_page(
+            lambda values: duplicates.page(account, values),
+            asked,
+            lambda page: [_group(one) for one in page.groups],
+        )
+        return Groups(
+            groups=shown,
+            next_cursor=page.next_cursor,
+            hint=page.hint,
+            content_is=QUOTED_POSTS if shown else "",
+        )
+
+    async def resolve(
+        transaction: Transaction, account: Account, values: ResolveArguments, _: None
+    ) -> Resolved:
+        found = await duplicates.resolve(transaction, account, values)
+        result = Resolved(
+            affected=found.removed, not_found=found.not_found, not_removed=found.not_removed
+        )
+        if found.not_removed:
+            result.advice = "Posts in not_removed have a note or highlights of the user."
+        return undoable(result, found.change)
+
+    return [
+        binding.reads(LIST_DUPLICATES, list_duplicates),
+        binding.writes(
+            services,
+            RESOLVE,
+            resolve,
+            gate=plans.check_writes,
+            prepare=duplicates.prepare,
+            wakes=True,
+        ),
+    ]
+
+
+def _group(group: DuplicateGroup) -> Json:
+    found: Json = {
+        "same": group.same,
+        "keep": group.keep,
+        "posts": [_duplicate(post) for post in group.posts],
+    }
+    if group.count > len(group.posts):
+        found["count"] = group.count
+    return found
+
+
+def _duplicate(post: DuplicatePost) -> Json:
+    """A post without what is as usual."""
+    found: Json = {
+        "id": post.post_id,
+        "author": quoted_text.shown_text(post.author_username),
+        "text": quoted_text.shown_text(post.text[:_EXCERPT]),
+        "saved": post.bookmarked_at[:10],
+    }
+    if post.tags:
+        found["labels"] = [quoted_text.shown_text(name) for name in post.tags]
+    if post.is_annotated:
+        found["has_note_or_highlights"] = True
     return found

@@ -10,9 +10,9 @@ from bowerbird.library.digests.digests import LATEST, PreferencesResponse, rende
 from bowerbird.library.digests.responses import DigestResponse
 from bowerbird.model.accounts import Account
 from bowerbird.model.digests import Frequency
-from bowerbird.requests.digests import DigestsQuery, PreferencesRequest
+from bowerbird.requests.exports import DigestsQuery, PreferencesRequest
 from bowerbird.requests.fields import about
-from bowerbird.toolserver.tools.arguments import reading, writes
+from bowerbird.toolserver.tools import binding
 from bowerbird.toolserver.tools.results import response_size
 from bowerbird.toolserver.tools.results.quoted_text import QUOTED_POSTS, shown_text
 from bowerbird.toolserver.tools.tool import DESTROYS, READS, BoundTool, Json, Tool
@@ -51,20 +51,6 @@ class Preferences(Struct, kw_only=True, omit_defaults=True):
     mail_available: bool
     next_digest_at: str | None = None
     advice: str = ""
-
-
-PREFERENCES: Final = Tool(
-    name="update_digest_preferences",
-    title="Change digest preferences",
-    description=(
-        "Changes how often the user gets a digest, when, and whether by email. Without arguments "
-        "it only returns the preferences."
-    ),
-    takes=PreferencesRequest,
-    returns=Preferences,
-    # The preferences before are not kept.
-    hints=DESTROYS,
-)
 
 
 class Summary(Struct, kw_only=True, omit_defaults=True):
@@ -130,7 +116,18 @@ GET: Final = Tool(
     returns=DigestContent,
     hints=READS,
 )
-TOOLS: Final = (LIST, GET, PREFERENCES)
+PREFERENCES: Final = Tool(
+    name="update_digest_preferences",
+    title="Change digest preferences",
+    description=(
+        "Changes how often the user gets a digest, when, and whether by email. Without arguments "
+        "it only returns the preferences."
+    ),
+    takes=PreferencesRequest,
+    returns=Preferences,
+    # The preferences before are not kept.
+    hints=DESTROYS,
+)
 
 
 def bind(services: Services) -> list[BoundTool]:
@@ -151,9 +148,9 @@ def bind(services: Services) -> list[BoundTool]:
         return _content(await digests.get(account, values.digest_id or LATEST, "json"))
 
     return [
-        reading.bound(LIST, list_digests),
-        reading.bound(GET, get_digest),
-        writes.bound(services, PREFERENCES, digests.update_preferences, shown=_changed),
+        binding.reads(LIST, list_digests),
+        binding.reads(GET, get_digest),
+        binding.writes(services, PREFERENCES, digests.update_preferences, shown=_changed),
     ]
 
 

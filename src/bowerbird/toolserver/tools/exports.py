@@ -18,9 +18,9 @@ from bowerbird.requests.exports import ExportRequest, as_listed
 from bowerbird.requests.fields import ToolPostIds, about
 from bowerbird.requests.filters import WordFilters, check_filters, sent
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools.arguments import reading, vocabulary, writes
-from bowerbird.toolserver.tools.results import left_out, response_size
-from bowerbird.toolserver.tools.results.left_out import EmptyLists
+from bowerbird.toolserver.tools import binding, vocabulary
+from bowerbird.toolserver.tools.results import guidance, response_size
+from bowerbird.toolserver.tools.results.guidance import EmptyLists
 from bowerbird.toolserver.tools.tool import (
     READS,
     WRITES,
@@ -54,7 +54,7 @@ class CreateArguments(WordFilters, frozen=True, kw_only=True, dict=True):
         about("Slug of a Smart View: export its posts."),
     ] = None
     post_ids: Annotated[ToolPostIds | None, about("Export only these posts.")] = None
-    idempotency_key: writes.IdempotencyKey = None
+    idempotency_key: binding.IdempotencyKey = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -75,7 +75,7 @@ class CreateArguments(WordFilters, frozen=True, kw_only=True, dict=True):
     def by_default(self) -> list[str]:
         """The flags that leave posts out although they were not sent."""
         flags = {name: self.applied.get(name) is True for name in self.DEFAULTS.keys() - sent(self)}
-        return left_out.by_default(flags)
+        return guidance.by_default(flags)
 
 
 class GetArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -125,7 +125,6 @@ GET: Final = Tool(
     returns=Export,
     hints=READS,
 )
-TOOLS: Final = (CREATE, GET)
 
 
 def bind(services: Services) -> list[BoundTool]:
@@ -156,7 +155,7 @@ def bind(services: Services) -> list[BoundTool]:
         return export
 
     async def get_export(call: ToolCall) -> ToolResult:
-        values = reading.read(call, GetArguments)
+        values = binding.read(call, GetArguments)
         job = await _wait(exports, call, values)
         export = _export(job, addresses)
         if not job.is_finished:
@@ -164,7 +163,7 @@ def bind(services: Services) -> list[BoundTool]:
         return ToolResult(export, links=_links(job, export.download_url))
 
     return [
-        writes.bound(services, CREATE, create, prepare=prepare, wakes=True),
+        binding.writes(services, CREATE, create, prepare=prepare, wakes=True),
         # Waiting for an export is free, as in REST.
         BoundTool(GET, get_export, counts=lambda _: False),
     ]
@@ -177,7 +176,7 @@ async def _left_out(
     if not flags or not account.archived:
         return []
     whole = msgspec.structs.replace(values.request, **dict.fromkeys(flags, False))
-    return left_out.included(flags, await exports.matching(account, values.format, whole) - shown)
+    return guidance.included(flags, await exports.matching(account, values.format, whole) - shown)
 
 
 async def _why_nothing(bookmarks: Bookmarks, account: Account, values: CreateArguments) -> str:

@@ -1,10 +1,12 @@
-"""The tools that rename, colour, merge and delete labels."""
+"""The tools that rename, colour, merge, delete and suggest labels."""
 
 from collections.abc import Awaitable
 from typing import Annotated, Any, Final
 
-from msgspec import UNSET, Struct, UnsetType, field
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
+from bowerbird import errors
 from bowerbird.assembly import Services
 from bowerbird.errors import Advice, Refusal
 from bowerbird.library.access import plans
@@ -12,15 +14,24 @@ from bowerbird.library.bulk.requests import BulkChange
 from bowerbird.library.labels.label_list import LabelResponse
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import COLORS, Color
-from bowerbird.requests.fields import InvalidField, LabelName, about
+from bowerbird.requests.fields import InvalidField, LabelName, ToolPostIds, about, unique
 from bowerbird.requests.labels import LabelChange
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools.arguments import writes
+from bowerbird.toolserver.tools import binding
 from bowerbird.toolserver.tools.bulk import Change, Undoable, shown, undoable
 from bowerbird.toolserver.tools.labels import find_label
-from bowerbird.toolserver.tools.results.quoted_text import HIDDEN, has_hidden
-from bowerbird.toolserver.tools.results.refusals import Advised
-from bowerbird.toolserver.tools.tool import DESTROYS, BoundTool, Tool, ToolCall, ToolResult
+from bowerbird.toolserver.tools.results import response_size
+from bowerbird.toolserver.tools.results.guidance import Advised
+from bowerbird.toolserver.tools.results.quoted_text import HIDDEN, QUOTED_POSTS, has_hidden
+from bowerbird.toolserver.tools.tool import (
+    DESTROYS,
+    READS,
+    BoundTool,
+    Json,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
 
 _Name = Annotated[LabelName, about("Name of the label. Case is ignored.")]
 
@@ -110,7 +121,6 @@ DELETE: Final = Tool(
     returns=Change,
     hints=DESTROYS,
 )
-TOOLS: Final = (UPDATE, MERGE, DELETE)
 
 
 def bind(services: Services) -> list[BoundTool]:
@@ -125,10 +135,10 @@ def bind(services: Services) -> list[BoundTool]:
         return services.bulk.start_label(transaction, account, *found)
 
     ending = [
-        writes.bound(services, tool, end, gate=gate, prepare=find, shown=shown, wakes=True)
+        binding.writes(services, tool, end, gate=gate, prepare=find, shown=shown, wakes=True)
         for tool in (MERGE, DELETE)
     ]
-    return [_updating(services), *ending]
+    return [_updating(services), *ending, *_bind_suggesting(services)]
 
 
 def _updating(services: Services) -> BoundTool:
@@ -146,7 +156,7 @@ def _updating(services: Services) -> BoundTool:
             raise _renaming(refused) from None
         return undoable(_label(label), row)
 
-    bound = writes.bound(
+    bound = binding.writes(
         services, UPDATE, update, gate=plans.check_writes, prepare=find, wakes=True
     )
 
@@ -172,3 +182,70 @@ def _renaming(refused: Refusal) -> Refusal:
 
 def _label(label: LabelResponse) -> Label:
     return Label(label=label.label_name, count=label.count, color=label.color)
+
+
+class SuggestArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    post_ids: ToolPostIds
+
+    def __post_init__(self) -> None:
+        unique(self, "post_ids")
+
+
+class Suggested(Struct, kw_only=True):
+    label: str
+    score: float
+    reason: str
+
+
+class PostSuggestions(Struct, kw_only=True):
+    post_id: str
+    labels: list[Suggested]
+
+
+class Suggestions(Struct, kw_only=True):
+    content_is: str
+    posts: Annotated[list[Json], Meta(extra={"items": PostSuggestions})]
+    not_found: list[str]
+    truncated: bool
+
+
+SUGGEST: Final = Tool(
+    name="suggest_labels",
+    title="Suggest labels",
+    description=(
+        "Suggests up to three of the user's labels per post; lists no post that none clearly "
+        "fits. Changes nothing."
+    ),
+    takes=SuggestArguments,
+    returns=Suggestions,
+    hints=READS,
+)
+
+
+def _bind_suggesting(services: Services) -> list[BoundTool]:
+    async def suggest_labels(account: Account, values: SuggestArguments) -> Suggestions:
+        found = await services.suggestions.of_posts(account, values.post_ids)
+        if not found:
+            raise errors.not_found("post", ", ".join(values.post_ids[:3]))
+        not_found = [each for each in values.post_ids if each not in found]
+        posts = [
+            PostSuggestions(
+                post_id=post_id,
+                labels=[
+                    Suggested(label=one.label_name, score=one.score, reason=one.reason)
+                    for one in found[post_id]
+                ],
+            )
+            for post_id in values.post_ids
+            if found.get(post_id)
+        ]
+        room = response_size.RECORDS_BYTES - response_size.size(not_found)
+        fitted = response_size.fit(msgspec.to_builtins(posts), room)
+        return Suggestions(
+            content_is=QUOTED_POSTS,
+            posts=fitted.records,
+            not_found=not_found,
+            truncated=not fitted.is_complete,
+        )
+
+    return [binding.reads(SUGGEST, suggest_labels)]

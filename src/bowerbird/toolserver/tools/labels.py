@@ -25,8 +25,7 @@ from bowerbird.requests.labels import (
     invalid_operation,
 )
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools.arguments import reading, writes
-from bowerbird.toolserver.tools.arguments.vocabulary import Selection
+from bowerbird.toolserver.tools import binding
 from bowerbird.toolserver.tools.bulk import BulkCalls, Change, Undoable, shown, undoable
 from bowerbird.toolserver.tools.results import response_size
 from bowerbird.toolserver.tools.results.quoted_text import (
@@ -44,6 +43,7 @@ from bowerbird.toolserver.tools.tool import (
     NoArguments,
     Tool,
 )
+from bowerbird.toolserver.tools.vocabulary import Selection
 
 _ERROR_CHARS: Final = 280
 
@@ -82,7 +82,7 @@ class BatchArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             extra={"items": OperationArguments},
         ),
     ]
-    idempotency_key: writes.IdempotencyKey = None
+    idempotency_key: binding.IdempotencyKey = None
 
     def __post_init__(self) -> None:
         check_posts(self.parsed)
@@ -187,7 +187,6 @@ BATCH: Final = Tool(
     returns=Outcomes,
     hints=DESTROYS,
 )
-TOOLS: Final = (LIST, ADD, REMOVE, BATCH)
 
 
 def bind(services: Services) -> list[BoundTool]:
@@ -202,10 +201,10 @@ def bind(services: Services) -> list[BoundTool]:
         return _outcomes(*await labels.batch(transaction, account, values.parsed))
 
     return [
-        reading.bound(LIST, list_labels),
+        binding.reads(LIST, list_labels),
         _labelling(labels, calls, ADD, "add"),
         _labelling(labels, calls, REMOVE, "remove"),
-        writes.bound(services, BATCH, batch, gate=plans.check_writes),
+        binding.writes(services, BATCH, batch, gate=plans.check_writes),
     ]
 
 

@@ -14,7 +14,7 @@ from bowerbird.requests import limits
 from bowerbird.requests.bookmarks import HighlightChange, NewHighlight, UpdateRequest
 from bowerbird.requests.fields import about
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools.arguments import writes
+from bowerbird.toolserver.tools import binding
 from bowerbird.toolserver.tools.bulk import Undoable, undoable
 from bowerbird.toolserver.tools.results.quoted_text import QUOTED_POSTS
 from bowerbird.toolserver.tools.tool import DESTROYS, WRITES_IDEMPOTENTLY, BoundTool, Tool
@@ -118,7 +118,6 @@ REMOVE: Final = Tool(
     returns=Passage,
     hints=DESTROYS,
 )
-TOOLS: Final = (UPDATE_NOTE, ADD, UPDATE, REMOVE)
 
 
 def bind(services: Services) -> list[BoundTool]:
@@ -140,10 +139,10 @@ def bind(services: Services) -> list[BoundTool]:
         return highlights.remove(transaction, account, sent.post_id, sent.highlight_id)
 
     return [
-        writes.bound(services, UPDATE_NOTE, note),
-        writes.bound(services, ADD, add, shown=_shown),
-        writes.bound(services, UPDATE, update, shown=_shown),
-        writes.bound(services, REMOVE, remove, shown=_shown),
+        binding.writes(services, UPDATE_NOTE, note),
+        binding.writes(services, ADD, add, shown=_shown),
+        binding.writes(services, UPDATE, update, shown=_shown),
+        binding.writes(services, REMOVE, remove, shown=_shown),
     ]
 
 

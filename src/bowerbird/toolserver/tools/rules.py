@@ -27,7 +27,7 @@ from bowerbird.requests.rules import (
     Trigger,
 )
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools.arguments import reading, vocabulary, writes
+from bowerbird.toolserver.tools import binding, vocabulary
 from bowerbird.toolserver.tools.results import quoted_text, response_size
 from bowerbird.toolserver.tools.tool import (
     DESTROYS,
@@ -61,7 +61,7 @@ class CreateRuleArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     label_name: Label = None
     near_label: NearLabel = None
     matches: Matches = None
-    idempotency_key: writes.IdempotencyKey = None
+    idempotency_key: binding.IdempotencyKey = None
 
     def __post_init__(self) -> None:
         _ = self.request
@@ -88,7 +88,7 @@ class UpdateRuleArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     position: Place = UNSET
     actions: Actions | UnsetType = UNSET
     matches: Matches | UnsetType = UNSET
-    idempotency_key: writes.IdempotencyKey = None
+    idempotency_key: binding.IdempotencyKey = None
 
     def __post_init__(self) -> None:
         _ = self.request
@@ -173,7 +173,6 @@ DELETE: Final = Tool(
     returns=ShownRule,
     hints=DESTROYS,
 )
-TOOLS: Final = (LIST, CREATE, UPDATE, DELETE)
 
 
 def bind(services: Services) -> list[BoundTool]:
@@ -203,10 +202,10 @@ def bind(services: Services) -> list[BoundTool]:
         return rules.delete(transaction, account, sent.rule_id)
 
     return [
-        reading.bound(LIST, list_rules),
-        writes.bound(services, CREATE, create, gate=gate, shown=_content),
-        writes.bound(services, UPDATE, update, gate=gate, shown=_content),
-        writes.bound(services, DELETE, delete, gate=gate, shown=_content),
+        binding.reads(LIST, list_rules),
+        binding.writes(services, CREATE, create, gate=gate, shown=_content),
+        binding.writes(services, UPDATE, update, gate=gate, shown=_content),
+        binding.writes(services, DELETE, delete, gate=gate, shown=_content),
     ]
 
 

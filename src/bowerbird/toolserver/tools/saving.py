@@ -28,7 +28,7 @@ from bowerbird.requests.saving import (
     read_post,
 )
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools.arguments import writes
+from bowerbird.toolserver.tools import binding
 from bowerbird.toolserver.tools.bulk import Undoable, undoable
 from bowerbird.toolserver.tools.results import response_size
 from bowerbird.toolserver.tools.results.quoted_text import HIDDEN, has_hidden
@@ -82,7 +82,7 @@ class SaveArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         about("Posts with their text, if you have it.", items=PostArguments),
     ] = None
     labels: Labels = None
-    idempotency_key: writes.IdempotencyKey = None
+    idempotency_key: binding.IdempotencyKey = None
 
     def __post_init__(self) -> None:
         check_number(self.posts, self.links)
@@ -130,7 +130,6 @@ SAVE: Final = Tool(
     returns=Saved,
     hints=WRITES_IDEMPOTENTLY,
 )
-TOOLS: Final = (SAVE,)
 
 
 def bind(services: Services) -> list[BoundTool]:
@@ -145,7 +144,9 @@ def bind(services: Services) -> list[BoundTool]:
         return saving.save(transaction, account, prepared)
 
     return [
-        writes.bound(services, SAVE, save, prepare=prepare, shown=_outcome, counts=lambda _: False)
+        binding.writes(
+            services, SAVE, save, prepare=prepare, shown=_outcome, counts=lambda _: False
+        )
     ]
 
 

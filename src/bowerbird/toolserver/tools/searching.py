@@ -1,4 +1,4 @@
-"""The tools that search saved posts by words, by meaning, or both, and find similar ones."""
+"""The tools that list saved posts, search them, and find similar ones."""
 
 from collections.abc import Sequence
 from typing import Annotated, ClassVar, Final, Literal
@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from bowerbird import errors
+from bowerbird.assembly import Services
 from bowerbird.errors import Code, Refusal, TooManyWaiting
 from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
@@ -23,16 +24,25 @@ from bowerbird.requests.bookmarks import (
     SortOrder,
 )
 from bowerbird.requests.fields import Gate, about
-from bowerbird.requests.filters import OPERATORS, BookmarkFilters, flags_of
+from bowerbird.requests.filters import OPERATORS, BookmarkFilters, WordFilters, flags_of
 from bowerbird.search.queries import query_language
-from bowerbird.toolserver.tools.arguments import reading
-from bowerbird.toolserver.tools.results import left_out, listing, posts
-from bowerbird.toolserver.tools.results.left_out import EmptyLists, only_words
-from bowerbird.toolserver.tools.results.listing import ResponseFormat
-from bowerbird.toolserver.tools.results.posts import Page
+from bowerbird.toolserver.tools import binding
+from bowerbird.toolserver.tools.results import guidance, posts
+from bowerbird.toolserver.tools.results.guidance import EmptyLists, only_words
+from bowerbird.toolserver.tools.results.posts import Page, ResponseFormat
 from bowerbird.toolserver.tools.tool import READS, BoundTool, Json, Tool, ToolCall, ToolResult
 
 _WITHOUT_MEANING: Final = (Code.VECTOR_SEARCH_NOT_ALLOWED, Code.SERVICE_UNAVAILABLE)
+
+
+class ListArguments(WordFilters, frozen=True, kw_only=True):
+    UNLISTED: ClassVar = ("sort_order",)
+
+    sort_by: SortBy = None
+    sort_order: SortOrder = None
+    limit: Limit = None
+    cursor: Cursor = None
+    response_format: ResponseFormat = None
 
 
 class SearchArguments(BookmarkFilters, frozen=True, kw_only=True):
@@ -63,6 +73,21 @@ class SearchArguments(BookmarkFilters, frozen=True, kw_only=True):
     response_format: ResponseFormat = None
 
 
+class SimilarArguments(SimilarQuery, frozen=True, kw_only=True):
+    post_id: Annotated[Annotated[str, Meta(pattern=r"^[0-9]{1,40}$")], about("Id of the post.")]
+
+
+LIST: Final = Tool(
+    name="list_bookmarks",
+    title="List saved posts",
+    description=(
+        "Lists the user's saved posts, newest first: new ones only, unless is_unread_only and "
+        "hide_archived are false. To find posts about a subject, use search_bookmarks."
+    ),
+    takes=ListArguments,
+    returns=Page,
+    hints=READS,
+)
 SEARCH: Final = Tool(
     name="search_bookmarks",
     title="Search saved posts",
@@ -75,19 +100,46 @@ SEARCH: Final = Tool(
     returns=Page,
     hints=READS,
 )
+SIMILAR: Final = Tool(
+    name="similar_bookmarks",
+    title="Find similar posts",
+    description=(
+        "Finds the saved posts with the most similar meaning to one, best first, read ones too. "
+        "Needs a paid plan."
+    ),
+    takes=SimilarArguments,
+    returns=Page,
+    hints=READS,
+)
 
 
-def search_tool(bookmarks: Bookmarks) -> BoundTool:
+def bind(services: Services) -> list[BoundTool]:
+    bookmarks = services.bookmarks
+
+    async def list_bookmarks(account: Account, values: ListArguments) -> Page:
+        sent = filters.sent(values)
+        query = ListQuery(**sent, **posts.paging(values))
+        applied = {**filters.flags_of(values), **sent, **posts.sorting(values)}
+        return await posts.listed_page(bookmarks, account, query, applied, values.response_format)
+
+    return [
+        binding.reads(LIST, list_bookmarks),
+        _search_tool(bookmarks),
+        _similar_tool(bookmarks),
+    ]
+
+
+def _search_tool(bookmarks: Bookmarks) -> BoundTool:
     async def search_bookmarks(call: ToolCall) -> ToolResult:
         sent_mode = call.sent.get("mode")
         by_meaning = sent_mode in ("semantic", "hybrid")
         gates = {"mode": Gate.MEANING} if by_meaning else {}
-        reading.check_plan(call.account, SearchArguments, call.sent, gates)
+        binding.check_plan(call.account, SearchArguments, call.sent, gates)
         vectors = None
         if by_meaning:
             vectors = await bookmarks.vector_state(call.account)
             await bookmarks.require_vectors(call.account, vectors)
-        values = reading.read(call, SearchArguments)
+        values = binding.read(call, SearchArguments)
         remarks: list[str] = []
         if values.mode is None:
             found = await _by_both(bookmarks, call.account, values)
@@ -131,7 +183,7 @@ async def _page(
 ) -> Page:
     mode = _possible(mode, values.query)
     query, applied = _search(values, mode)
-    return await listing.page(
+    return await posts.listed_page(
         bookmarks,
         account,
         query,
@@ -161,12 +213,12 @@ def _search(values: SearchArguments, mode: str) -> tuple[ListQuery, Json]:
     if not text:
         raise errors.invalid("query", "is empty")
     sent = {**SearchArguments.DEFAULTS, **filters.sent(values)}
-    sorting = listing.sorting(values)
+    sorting = posts.sorting(values)
     if mode == "keyword":
         sorting = {"sort_by": "relevance", **sorting}
     query = ListQuery(
         **sent,
-        **{**listing.paging(values), **sorting},
+        **{**posts.paging(values), **sorting},
         q=None if mode == "semantic" else text,
         vector_search_term=_meant(text, mode),
         # Shows where the words are in a long text.
@@ -175,24 +227,7 @@ def _search(values: SearchArguments, mode: str) -> tuple[ListQuery, Json]:
     return query, {"query": values.query, "mode": mode, **sent, **sorting}
 
 
-class SimilarArguments(SimilarQuery, frozen=True, kw_only=True):
-    post_id: Annotated[Annotated[str, Meta(pattern=r"^[0-9]{1,40}$")], about("Id of the post.")]
-
-
-SIMILAR: Final = Tool(
-    name="similar_bookmarks",
-    title="Find similar posts",
-    description=(
-        "Finds the saved posts with the most similar meaning to one, best first, read ones too. "
-        "Needs a paid plan."
-    ),
-    takes=SimilarArguments,
-    returns=Page,
-    hints=READS,
-)
-
-
-def similar_tool(bookmarks: Bookmarks) -> BoundTool:
+def _similar_tool(bookmarks: Bookmarks) -> BoundTool:
     async def similar_bookmarks(account: Account, values: SimilarArguments) -> Page:
         query = SimilarQuery(
             is_unread_only=values.is_unread_only,
@@ -205,15 +240,15 @@ def similar_tool(bookmarks: Bookmarks) -> BoundTool:
             return await bookmarks.similar(account, values.post_id, page)
 
         async def remark(listed: BookmarkList) -> list[str]:
-            flags = left_out.by_default(flags_of(query))
+            flags = guidance.by_default(flags_of(query))
             if not flags or not account.archived:
                 return []
             if listed.count == listed.limit:
                 # More posts would not be shown, so they are not worth a second search.
-                return [left_out.uncounted(flags)]
+                return [guidance.uncounted(flags)]
             whole = msgspec.structs.replace(query, limit=1, **dict.fromkeys(flags, False))
             near = await bookmarks.similar(account, values.post_id, whole)
-            return left_out.included(flags, near.total_count - listed.total_count)
+            return guidance.included(flags, near.total_count - listed.total_count)
 
         async def explain(listed: BookmarkList) -> list[str]:
             return await remark(listed) or posts.why_empty(listed, "No post matches.")
@@ -228,4 +263,4 @@ def similar_tool(bookmarks: Bookmarks) -> BoundTool:
         )
         return await posts.page(pages, "concise")
 
-    return reading.bound(SIMILAR, similar_bookmarks, gate=plans.check_similar)
+    return binding.reads(SIMILAR, similar_bookmarks, gate=plans.check_similar)

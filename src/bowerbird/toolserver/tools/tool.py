@@ -14,7 +14,7 @@ from bowerbird.library.access.call_allowance import CallCharge
 from bowerbird.model.accounts import Account
 from bowerbird.requests import schemas
 from bowerbird.requests.schemas import Form
-from bowerbird.toolserver.tools.arguments import vocabulary
+from bowerbird.toolserver.tools import vocabulary
 from bowerbird.toolserver.tools.results import quoted_text
 
 Json = dict[str, Any]

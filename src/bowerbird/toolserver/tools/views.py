@@ -30,11 +30,10 @@ from bowerbird.requests.views import (
 )
 from bowerbird.search.queries.spelling import nearest
 from bowerbird.storage.database import Transaction
-from bowerbird.toolserver.tools.arguments import reading, vocabulary, writes
+from bowerbird.toolserver.tools import binding, vocabulary
 from bowerbird.toolserver.tools.bulk import Undoable, undoable
-from bowerbird.toolserver.tools.results import left_out, posts, response_size
-from bowerbird.toolserver.tools.results.listing import ResponseFormat
-from bowerbird.toolserver.tools.results.posts import Page, Pages
+from bowerbird.toolserver.tools.results import guidance, posts, response_size
+from bowerbird.toolserver.tools.results.posts import Page, Pages, ResponseFormat
 from bowerbird.toolserver.tools.tool import (
     DESTROYS,
     READS,
@@ -86,7 +85,7 @@ class CreateViewArguments(NewView, frozen=True, kw_only=True):
     base_query: BaseQuery = None
     default_sort: DefaultSort = None
     triage_buckets: Buckets = None
-    idempotency_key: writes.IdempotencyKey = None
+    idempotency_key: binding.IdempotencyKey = None
 
 
 class UpdateViewArguments(ViewChange, frozen=True, kw_only=True):
@@ -97,7 +96,7 @@ class UpdateViewArguments(ViewChange, frozen=True, kw_only=True):
     base_query: BaseQuery | UnsetType = UNSET
     default_sort: DefaultSort | UnsetType = UNSET
     triage_buckets: Buckets | UnsetType = UNSET
-    idempotency_key: writes.IdempotencyKey = None
+    idempotency_key: binding.IdempotencyKey = None
 
 
 class DeleteViewArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -179,7 +178,6 @@ DELETE: Final = Tool(
     returns=SmartView,
     hints=DESTROYS,
 )
-TOOLS: Final = (LIST, BOOKMARKS, CREATE, UPDATE, DELETE)
 
 
 def bind(services: Services) -> list[BoundTool]:
@@ -216,10 +214,10 @@ def bind(services: Services) -> list[BoundTool]:
         (DELETE, delete, prepare_delete),
     )
     return [
-        reading.bound(LIST, list_views),
-        reading.bound(BOOKMARKS, partial(_bookmarks, views, services.bookmarks)),
+        binding.reads(LIST, list_views),
+        binding.reads(BOOKMARKS, partial(_bookmarks, views, services.bookmarks)),
         *(
-            writes.bound(services, tool, effect, gate=gate, prepare=prepare, shown=_changed)
+            binding.writes(services, tool, effect, gate=gate, prepare=prepare, shown=_changed)
             for tool, effect, prepare in made
         ),
     ]
@@ -283,12 +281,12 @@ async def _left_out(
     shown: int,
 ) -> list[str]:
     """The archived posts that the view does not show, unless its query says so itself."""
-    flags = left_out.by_default(views.flags(view, bucket))
+    flags = guidance.by_default(views.flags(view, bucket))
     if not flags or not account.archived:
         return []
     filter = await views.filter(account, view.slug, bucket)
-    number = await left_out.of_filter(bookmarks, account, filter, flags, shown)
-    return left_out.said(flags, number, _INCLUDES)
+    number = await guidance.of_filter(bookmarks, account, filter, flags, shown)
+    return guidance.said(flags, number, _INCLUDES)
 
 
 def _content(view: ViewResponse) -> SmartView:

@@ -21,7 +21,7 @@ from bowerbird.model.instants import without_offset, zone_names
 from bowerbird.model.words import fold
 from bowerbird.requests import decoding
 from bowerbird.requests.bookmarks import ChangesQuery
-from bowerbird.requests.digests import PreferencesRequest
+from bowerbird.requests.exports import PreferencesRequest
 from bowerbird.web.account.reading import reading_form
 from bowerbird.web.library.bulk import BulkPages
 from bowerbird.web.media import on_account_page

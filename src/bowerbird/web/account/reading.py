@@ -14,7 +14,7 @@ from bowerbird.library.digests.digests import Digests
 from bowerbird.model.accounts import Reading, RemovedPostsChoice
 from bowerbird.model.labels import clean_name
 from bowerbird.requests import decoding
-from bowerbird.requests.digests import PreferencesRequest
+from bowerbird.requests.exports import PreferencesRequest
 from bowerbird.web.library.addresses import saying, sender
 from bowerbird.web.library.suggesting import name_problem
 from bowerbird.web.media import show_images

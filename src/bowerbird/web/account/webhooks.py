@@ -10,7 +10,7 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.webhooks.webhooks import DeliveryResponse, WebhookResponse, host_of
 from bowerbird.model.events import TYPES, DeliveryState, EventType, WebhookState
 from bowerbird.requests import limits
-from bowerbird.requests.webhooks import NewWebhook, WebhookChange
+from bowerbird.requests.rules import NewWebhook, WebhookChange
 from bowerbird.web.visits.formats import Times
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import Access, PageRoute

@@ -5,22 +5,27 @@ false, empty, or follows from others is left out.
 """
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from html import unescape
-from typing import Annotated, Final
+from typing import Annotated, Any, Final, Literal, Protocol
 from zoneinfo import ZoneInfo
 
 import msgspec
 from msgspec import Meta, Struct
 
-from bowerbird.library.bookmarks.list_request import BookmarkList
+from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.bookmarks.list_request import BookmarkList, VectorState
 from bowerbird.model import instants, json_depth
 from bowerbird.model.accounts import Account
 from bowerbird.model.posts import media
 from bowerbird.model.posts.bookmarks import Metrics, PostDetails
+from bowerbird.model.words import Either, WordQuery
+from bowerbird.requests.bookmarks import ListQuery
+from bowerbird.requests.fields import about
 from bowerbird.requests.limits import PAGE_MAX
-from bowerbird.toolserver.tools.arguments import vocabulary
-from bowerbird.toolserver.tools.results import left_out, response_size
+from bowerbird.toolserver.tools import vocabulary
+from bowerbird.toolserver.tools.results import guidance, response_size
+from bowerbird.toolserver.tools.results.guidance import EmptyLists
 from bowerbird.toolserver.tools.results.quoted_text import QUOTED_POSTS
 from bowerbird.toolserver.tools.tool import Json
 
@@ -338,4 +343,99 @@ def _pending(number: int) -> list[str]:
 def why_empty(listed: BookmarkList, otherwise: str) -> list[str]:
     """What the list itself says about its being empty, or another sentence."""
     known = [listed.hint] if listed.hint else []
-    return [*known, *left_out.hidden(listed.hidden)] or [otherwise]
+    return [*known, *guidance.hidden(listed.hidden)] or [otherwise]
+
+
+_NEAR_ONLY: Final = (
+    "No post has any of these words; these are only near in meaning, and may have nothing to do "
+    "with them."
+)
+# In the JSON of a post that has a searched word.
+_HIGHLIGHT: Final = b',"highlight":{'
+
+ResponseFormat = Annotated[
+    Literal["concise", "detailed", "ids"] | None,
+    about(
+        "detailed: all fields, much longer. ids: post_ids only.",
+        parameter={"default": "concise"},
+    ),
+]
+
+
+class Paged(Protocol):
+    """The arguments of a tool that returns a page."""
+
+    @property
+    def limit(self) -> int | None: ...
+    @property
+    def cursor(self) -> str | None: ...
+    @property
+    def sort_by(self) -> str | None: ...
+    @property
+    def sort_order(self) -> str | None: ...
+
+
+async def listed_page(
+    bookmarks: Bookmarks,
+    account: Account,
+    query: ListQuery,
+    applied: Json,
+    response_format: str | None,
+    *,
+    vectors: VectorState | None = None,
+    mode: str | None = None,
+    remarks: Sequence[str] = (),
+) -> Page:
+    """`mode` is that of a search, and `remarks` are about the search itself."""
+
+    async def read(limit: int | None) -> BookmarkList:
+        asked = query if limit is None else msgspec.structs.replace(query, limit=limit)
+        return await bookmarks.list(account, asked, vectors)
+
+    async def explain(listed: BookmarkList) -> list[str]:
+        said = await empty.advice(account, query, listed, mode=mode)
+        return [*dict.fromkeys([*remarks, *said])]
+
+    async def remark(listed: BookmarkList) -> list[str]:
+        said = [*dict.fromkeys([*remarks, *await empty.by_meaning(account, listed, mode)])]
+        if mode == "hybrid" and not await _has_words(bookmarks, account, query, listed):
+            said.append(_NEAR_ONLY)
+        return said + await guidance.of_list(bookmarks, account, query, listed)
+
+    empty = EmptyLists(bookmarks)
+
+    pages = Pages(
+        account=account,
+        zone=await bookmarks.zone(account),
+        read=read,
+        applied=applied,
+        explain=explain,
+        remark=remark,
+    )
+    return await page(pages, response_format or "concise")
+
+
+async def _has_words(
+    bookmarks: Bookmarks, account: Account, query: ListQuery, listed: BookmarkList
+) -> bool:
+    """Whether a post of a search by words and meaning has one of the words."""
+    if _HIGHLIGHT in listed.body:
+        return True
+    filter = await bookmarks.filter(account, query)
+    words = filter.words
+    if words is None or not words.wanted_terms:
+        return True
+    # Another page may have a post with one of them.
+    limits = words.limits.parts if words.limits else ()
+    any_word = WordQuery((Either(tuple((term,) for term in words.wanted_terms)), *limits))
+    by_words = msgspec.structs.replace(filter, meaning=None, words=any_word)
+    return bool(await bookmarks.total(account, by_words))
+
+
+def paging(values: Paged) -> dict[str, Any]:
+    return {"limit": values.limit, "cursor": values.cursor, **sorting(values)}
+
+
+def sorting(values: Paged) -> dict[str, Any]:
+    order = {"sort_by": values.sort_by, "sort_order": values.sort_order}
+    return {name: value for name, value in order.items() if value}

@@ -1,1 +1,0 @@
-"""What tools are called with: one vocabulary, checks, selections of posts and keys of writes."""
