@@ -19,7 +19,7 @@ from benchmarks import bars, library, posts, scales
 from benchmarks.figures import Row, bar_row
 from benchmarks.options import Options
 from bowerbird.clock import system_clock
-from bowerbird.library.bookmarks.flags import Flags
+from bowerbird.library.bookmarks.annotations import Flags
 from bowerbird.library.bookmarks.trash import Trash
 from bowerbird.library.bulk.changes import BulkChanges, NewChange, packed_parts
 from bowerbird.library.imports.intake import Intake, PreparedIntake

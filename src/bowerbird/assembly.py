@@ -15,12 +15,11 @@ from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.accounts.connect_codes import ConnectCodes
 from bowerbird.library.accounts.tokens import Devices, Keys
 from bowerbird.library.bookmarks.annotated_posts import AnnotatedPosts
+from bowerbird.library.bookmarks.annotations import Flags, Highlights
 from bowerbird.library.bookmarks.authors import Authors
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.duplicates import Duplicates
 from bowerbird.library.bookmarks.events import Events
-from bowerbird.library.bookmarks.flags import Flags
-from bowerbird.library.bookmarks.highlights import Highlights
 from bowerbird.library.bookmarks.trash import Trash, TrashList
 from bowerbird.library.bulk.requests import bulk_requests
 from bowerbird.library.demo import Demo
@@ -33,8 +32,7 @@ from bowerbird.library.ingest.kept_pages import KeptPages
 from bowerbird.library.ingest.runs import Rates
 from bowerbird.library.labels.import_labels import ImportLabels
 from bowerbird.library.labels.labels import Labels
-from bowerbird.library.labels.new_labels import NewLabels
-from bowerbird.library.labels.suggestions import LabelSuggestions
+from bowerbird.library.labels.suggestions import LabelSuggestions, NewLabels
 from bowerbird.library.links import LinkReading
 from bowerbird.library.media.kept import KeptImages, MediaPreferences
 from bowerbird.library.rules.matching import RuleNearness
@@ -45,7 +43,7 @@ from bowerbird.library.sharing.shares import Shares
 from bowerbird.library.sign_in.mailed_links import MailedLinks
 from bowerbird.library.sign_in.one_time_links import OneTimeLinks
 from bowerbird.library.sign_in.sessions import Sessions
-from bowerbird.library.statistics.facets import FacetCounts
+from bowerbird.library.statistics import FacetCounts
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.library.views.views import Views
 from bowerbird.library.webhooks.webhooks import Webhooks

@@ -23,7 +23,7 @@ from bowerbird.errors import Refusal
 from bowerbird.http1 import bounds, connection
 from bowerbird.jobs.assembly import Searching, build_searching, build_worker, show_embedding
 from bowerbird.jobs.worker import JobWatch, Worker
-from bowerbird.library.exports.file_place import FilePlace
+from bowerbird.library.exports.links import FilePlace
 from bowerbird.model_build.catalogue import are_named
 from bowerbird.model_build.in_background import build_if_missing
 from bowerbird.search.meaning.models import model_folder

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from bowerbird.exports.posts_file import to_json_array
+from bowerbird.exports.tasks import to_json_array
 from bowerbird.exports.writer import DocumentInfo, ProcessLimits, WrittenFile, write_export
 from tests.support.make import post
 

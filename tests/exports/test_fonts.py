@@ -11,7 +11,7 @@ from bowerbird.exports.fonts import (
     MissingFont,
     font_families,
     missing_font_notes,
-    missing_fonts,
+    missing_here,
     script_of,
 )
 from tests.exports.documents import Document
@@ -47,12 +47,12 @@ def test_the_script_for_system_packages_installs_the_packages_that_are_named() -
 
 
 def test_this_machine_has_a_font_for_every_script() -> None:
-    assert missing_fonts() == []
+    assert missing_here() == []
 
 
 @pytest.mark.usefixtures("only_latin")
-def test_missing_fonts_are_named_with_their_package() -> None:
-    assert missing_fonts() == [
+def test_missing_here_are_named_with_their_package() -> None:
+    assert missing_here() == [
         MissingFont("Arabic", "Noto Sans Arabic", "fonts-noto-core"),
         MissingFont("Hebrew", "Noto Sans Hebrew", "fonts-noto-core"),
         MissingFont("Devanagari", "Noto Sans Devanagari", "fonts-noto-core"),

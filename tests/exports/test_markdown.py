@@ -18,11 +18,10 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from msgspec import UNSET
 
-from bowerbird.exports import markdown_text
+from bowerbird.exports import texts
 from bowerbird.exports.markdown_note import Note, note_of
-from bowerbird.exports.plain_text import printable
-from bowerbird.exports.posts_file import Picture
-from bowerbird.exports.tasks import FORMATS, FormatName
+from bowerbird.exports.tasks import FORMATS, FormatName, Picture
+from bowerbird.exports.texts import printable
 from bowerbird.model.posts.bookmarks import Bookmark
 from tests.exports.files import bookmark, export
 from tests.support.source_files import report
@@ -95,7 +94,7 @@ def words_of(text: str) -> list[str]:
 @example("-\x0b-")
 @example("|\n:-")
 def test_a_text_is_shown_as_it_is_and_is_never_markup(text: str) -> None:
-    written = markdown_text.lines(text)
+    written = texts.lines(text)
 
     kinds = {token.type for token in tokens(written)}
     assert kinds <= {
@@ -242,8 +241,8 @@ RESERVED = {
 )
 def test_a_file_name_is_safe_on_every_system(text: str) -> None:
     for name in (
-        markdown_text.file_name("9" * 40, text, "ada"),
-        markdown_text.file_name("1", "", text),
+        texts.file_name("9" * 40, text, "ada"),
+        texts.file_name("1", "", text),
     ):
         assert len(name.encode()) <= 120
         assert unicodedata.is_normalized("NFC", name)

@@ -9,8 +9,8 @@ import pytest
 from msgspec import Raw
 
 from bowerbird.exports.pdf_document import MAX_CHARACTERS, clean, paragraphs
-from bowerbird.exports.plain_text import safe_url
-from bowerbird.exports.posts_file import Picture
+from bowerbird.exports.tasks import Picture
+from bowerbird.exports.texts import safe_url
 from bowerbird.exports.volumes import MAX_POSTS, PostIndex
 from tests.exports.documents import Document
 from tests.exports.files import bookmark, export

@@ -8,8 +8,13 @@ import msgspec
 import pytest
 
 from bowerbird.exports.csv_file import COLUMNS
-from bowerbird.exports.posts_file import read_pages, to_json_array
-from bowerbird.exports.tasks import FORMATS, ZIPPED_VOLUMES, ProcessLimits
+from bowerbird.exports.tasks import (
+    FORMATS,
+    ZIPPED_VOLUMES,
+    ProcessLimits,
+    read_pages,
+    to_json_array,
+)
 from bowerbird.exports.volumes import MAX_POSTS
 from bowerbird.exports.writer import write_export
 from bowerbird.model.posts.bookmarks import Bookmark

@@ -4,8 +4,7 @@ import msgspec
 import pytest
 
 from bowerbird.library.bookmarks import cursors
-from bowerbird.library.bookmarks.bound_filters import forms
-from bowerbird.library.bookmarks.cursors import Keyset
+from bowerbird.library.bookmarks.cursors import Keyset, forms
 from bowerbird.library.bookmarks.list_request import bound_query, read_list
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.filters import filter_of

@@ -8,9 +8,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from bowerbird.library.statistics import periods
-from bowerbird.library.statistics.periods import StatisticsPeriod
-from bowerbird.library.statistics.statistics import DomainCount, Statistics, Summary
+from bowerbird.library import statistics
+from bowerbird.library.statistics import DomainCount, Statistics, StatisticsPeriod, Summary
 from bowerbird.storage.database import Database, Row, Values
 from tests.support import make
 from tests.support.digesting import instant
@@ -102,8 +101,8 @@ async def test_hours_follow_the_clocks_when_they_change(cast: Service) -> None:
 )
 async def test_every_instant_of_a_slice_has_the_shift_of_its_zone(name: str) -> None:
     zone = ZoneInfo(name)
-    for part in periods.slices(MONTHS, zone, instant("2012-06-01T00:00:00+00:00"), 0):
-        spans = periods.shifted(part, zone)
+    for part in statistics.slices(MONTHS, zone, instant("2012-06-01T00:00:00+00:00"), 0):
+        spans = statistics.shifted(part, zone)
         assert (spans[0].start, spans[-1].end) == (part.start, part.end)
         assert [a.end for a in spans[:-1]] == [b.start for b in spans[1:]]
         for span in spans:
@@ -209,7 +208,7 @@ async def test_a_request_does_not_wait_for_ever_and_a_later_one_is_done(cast: Se
 async def test_links_are_read_from_the_newest_posts_only(
     cast: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = "bowerbird.library.statistics.statistics"
+    module = "bowerbird.library.statistics"
     monkeypatch.setattr(f"{module}.LINKED_POSTS_MAX", 4)
     monkeypatch.setattr(f"{module}._LINKED_PER_READ", 2)
     posts = [

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from bowerbird.errors import Refusal
-from bowerbird.library.bookmarks.writing import change_log
+from bowerbird.library.bookmarks.writing import kept_changes
 from bowerbird.library.imports import runs as runs_module
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.imports.undoing import UndoOutcome
@@ -244,7 +244,7 @@ async def test_the_oldest_log_goes_when_all_are_too_large(
 ) -> None:
     first = await run(alice, *(found(post_id=str(n)) for n in range(1, 11)))
     second = await run(alice, found(post_id="20"))
-    monkeypatch.setattr(change_log, "LOG_BYTES_MAX", 400)
+    monkeypatch.setattr(kept_changes, "LOG_BYTES_MAX", 400)
 
     third = await run(alice, found(post_id="30"))
 
@@ -258,7 +258,7 @@ async def test_the_oldest_log_goes_when_all_are_too_large(
 async def test_a_run_that_is_too_large_alone_is_imported_and_cannot_be_undone(
     alice: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(change_log, "LOG_BYTES_MAX", 400)
+    monkeypatch.setattr(kept_changes, "LOG_BYTES_MAX", 400)
 
     run_id = await run(alice, *(found(post_id=str(n)) for n in range(1, 501)))
 
@@ -315,7 +315,7 @@ async def test_the_changes_of_a_run_without_a_log_stay_when_an_earlier_run_is_un
     await take(alice, found(Completeness.STUB, text=""))
     earlier = await started(alice)
     with monkeypatch.context() as small:
-        small.setattr(change_log, "LOG_BYTES_MAX", 1)
+        small.setattr(kept_changes, "LOG_BYTES_MAX", 1)
         later = await started(alice)
         await take(alice, found(post_id="7"), run_id=later)
     await take(alice, found(Completeness.STUB, text="", tags=["earlier"]), run_id=earlier)
@@ -336,7 +336,7 @@ async def test_what_a_run_without_a_log_marks_stays_when_an_earlier_run_is_undon
     await take(alice, found())
     earlier = await started(alice)
     with monkeypatch.context() as small:
-        small.setattr(change_log, "LOG_BYTES_MAX", 1)
+        small.setattr(kept_changes, "LOG_BYTES_MAX", 1)
         later = await started(alice)
         await take(alice, found(post_id="7"), run_id=later)
     await take(alice, found(tags=["earlier"]), run_id=earlier)

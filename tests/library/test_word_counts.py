@@ -15,7 +15,7 @@ from bowerbird.errors import Refusal
 from bowerbird.jobs.worker import Paused
 from bowerbird.library.access import turns
 from bowerbird.library.accounts.accounts import AccountDeletion
-from bowerbird.library.bookmarks.flags import Flags
+from bowerbird.library.bookmarks.annotations import Flags
 from bowerbird.library.bookmarks.trash import Trash, TrashList
 from bowerbird.library.imports.intake import Intake
 from bowerbird.library.imports.runs import ImportRuns

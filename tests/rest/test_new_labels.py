@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from bowerbird.library.labels import new_labels
-from bowerbird.library.labels.new_labels import NewLabels
+from bowerbird.library.labels import suggestions
+from bowerbird.library.labels.suggestions import NewLabels
 from tests.support import writing
 from tests.support.service import Member
 from tests.test_introductions import Endpoint, completion, endpoint, http_response
@@ -74,7 +74,7 @@ async def test_a_model_that_fails_proposes_nothing(alice: Member) -> None:
 async def test_the_model_is_asked_so_often_per_day(
     alice: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(new_labels, "PER_DAY", 2)
+    monkeypatch.setattr(suggestions, "PER_DAY", 2)
     post = await alice.save()
     async with endpoint(completion('["new"]')) as chat:
         found = [await _proposed(alice, chat, post["post_id"]) for _ in range(4)]

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from bowerbird.library.bookmarks.writing.upsert import Upsert
-from bowerbird.library.labels.new_labels import NewLabels
+from bowerbird.library.labels.suggestions import NewLabels
 from bowerbird.library.links import LinkReading
 from bowerbird.library.upkeep.checks import Checks
 from bowerbird.model.instants import UNKNOWN, with_offset

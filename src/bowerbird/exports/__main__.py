@@ -29,12 +29,7 @@ _NICE: Final = 10
 _UMASK: Final = 0o077
 _STDIN: Final = 0
 _DISK_FULL_ERRORS: Final = (errno.ENOSPC, errno.EDQUOT)
-_STEPS: Final = {
-    **{name: format.module for name, format in FORMATS.items() if format.module},
-    "split": "volumes",
-    "pdf": "pdf_file",
-    "zip": "zip_file",
-}
+_PDF: Final = "volumes"
 
 
 def main() -> None:
@@ -84,7 +79,8 @@ def _apply_limits(limits: ProcessLimits) -> None:
 
 def _run(task: Task) -> Report:
     """Imports only the module of the step: a CSV file does not need the typesetter."""
-    step = import_module(f"bowerbird.exports.{_STEPS[task.step]}")
+    module = FORMATS[task.step].module if task.step in FORMATS else ""
+    step = import_module(f"bowerbird.exports.{module or _PDF}")
     if task.step == "csv":
         # Rows form no cycles, and the process ends with the file.
         gc.disable()

@@ -18,7 +18,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from bowerbird.exports import posts_file
+from bowerbird.exports import tasks
 from bowerbird.exports.tasks import Report, Task
 
 # Separates the cells of a row until its quotes are doubled. No cell may contain it.
@@ -239,7 +239,7 @@ def run_step(task: Task, send_report: Callable[[Report], None]) -> Report:
     done = 0
     with Path(task.target).open("wb", buffering=_WRITE_BYTES) as file:
         file.write(_BYTE_ORDER_MARK + finished(COLUMNS))
-        for page in posts_file.read_pages(Path(task.source), Row):
+        for page in tasks.read_pages(Path(task.source), Row):
             file.writelines(map(format_row, page))
             done += len(page)
             send_report(Report(done=done))

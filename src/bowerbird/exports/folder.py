@@ -23,7 +23,7 @@ from bowerbird.storage import private_files
 STATE: Final = ".bowerbird-export.json"
 _PART: Final = ".bowerbird-export.part"
 _FILE: Final = re.compile(r".*-([0-9]{1,40})\.md")
-# The ids of kept pictures, with the endings of `posts_file`.
+# The ids of kept pictures, with the endings of `Picture`.
 _PICTURE: Final = re.compile(r"[0-9a-f]{16,64}\.(?:jpg|png|gif|webp|avif)")
 
 

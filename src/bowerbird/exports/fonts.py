@@ -1,10 +1,14 @@
 """Chooses the fonts of a document, and finds the scripts that no installed font covers.
 
 The list of fonts comes from typst itself, so the answer matches what typst will print.
+`python -m bowerbird.exports.fonts` prints these scripts, in a process of its own: typst takes 80 MB
+of memory that a server would never give back.
 """
 
+import asyncio
 import mmap
 import struct
+import sys
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
@@ -12,7 +16,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final, Protocol
 
+import msgspec
 from msgspec import Struct
+
+from bowerbird.settings import without_settings
 
 # Where there are no Debian packages.
 WEBSITE: Final = "https://fonts.google.com/noto"
@@ -67,7 +74,7 @@ def font_families(installed: Iterable[Font]) -> list[str]:
     return [name for name in _FAMILIES if name in families] or [_BUNDLED]
 
 
-def missing_fonts() -> list[MissingFont]:
+def missing_here() -> list[MissingFont]:
     """The scripts of `SCRIPTS` that no font on this machine covers."""
     import typst  # noqa: PLC0415 - an 80 MB library that only `doctor` and exports need
 
@@ -179,3 +186,31 @@ def _spans(font: mmap.mmap, start: int) -> Spans:
     codes = f">{size // 2}H"
     lasts = struct.unpack_from(codes, font, start + 14)
     return list(struct.unpack_from(codes, font, start + 16 + size)), list(lasts)
+
+
+_TIMEOUT_S: Final = 20.0
+
+
+async def missing_fonts() -> list[MissingFont]:
+    """Raises TimeoutError if the fonts cannot be read in time, and OSError if not at all."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-P", "-m", "bowerbird.exports.fonts"),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        env=without_settings(),
+    )
+    try:
+        async with asyncio.timeout(_TIMEOUT_S):
+            output, _ = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    if process.returncode:
+        raise OSError(f"the check of the fonts ended with code {process.returncode}")
+    return msgspec.json.decode(output, type=list[MissingFont])
+
+
+if __name__ == "__main__":
+    sys.stdout.buffer.write(msgspec.json.encode(missing_here()))

@@ -10,11 +10,20 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from bowerbird.clock import MICROSECONDS
-from bowerbird.exports import markdown_text, posts_file
-from bowerbird.exports.markdown_text import linked, one_line, quotation, tag, yaml_string
-from bowerbird.exports.plain_text import KINDS, choice_text, printable, safe_url, split_links
-from bowerbird.exports.posts_file import Pictures
-from bowerbird.exports.tasks import Report, Task
+from bowerbird.exports import tasks, texts
+from bowerbird.exports.tasks import Pictures, Report, Task
+from bowerbird.exports.texts import (
+    KINDS,
+    choice_text,
+    linked,
+    one_line,
+    printable,
+    quotation,
+    safe_url,
+    split_links,
+    tag,
+    yaml_string,
+)
 from bowerbird.model import instants
 from bowerbird.model.posts.bookmarks import Bookmark
 from bowerbird.model.posts.media import image_url
@@ -40,7 +49,7 @@ class Note(Struct, frozen=True):
 def note_of(post: Bookmark, pictures: Pictures) -> Note:
     rendering = _Rendering(pictures)
     text = f"{_front_matter(post)}\n\n{rendering.body(post)}\n"
-    name = markdown_text.file_name(post.post_id, post.tweet_details.text, post.author_username)
+    name = texts.file_name(post.post_id, post.tweet_details.text, post.author_username)
     return Note(name, text, list(dict.fromkeys(rendering.shown)))
 
 
@@ -100,7 +109,7 @@ class _Rendering:
     def body(self, post: Bookmark) -> str:
         details = post.tweet_details
         parts = [
-            markdown_text.lines(details.text),
+            texts.lines(details.text),
             *self._attachments(details.attachments),
             *self._quoted(details.quoted_tweet),
             _source(post),
@@ -117,7 +126,7 @@ class _Rendering:
         if kept is None:
             return ""
         self.shown.append(kept.name)
-        return f"![{markdown_text.label(description) or 'Image'}]({PICTURES}/{kept.name})"
+        return f"![{texts.label(description) or 'Image'}]({PICTURES}/{kept.name})"
 
     def _attachments(self, attachments: Sequence[dict[str, Any]]) -> Iterator[str]:
         for each in attachments:
@@ -142,7 +151,7 @@ class _Rendering:
         username = _text(quoted, "author_username") or _text(author, "username")
         parts = [
             _byline(_text(author, "name"), username, _text(quoted, "link")),
-            markdown_text.lines(_text(quoted, "text")),
+            texts.lines(_text(quoted, "text")),
             *self._attachments(quoted.get("attachments") or ()),
             "This post is not available any more." if quoted.get("unavailable") else "",
             *self._article(quoted.get("article"), level=3),
@@ -155,7 +164,7 @@ class _Rendering:
         title = one_line(_text(article, "title")) or "Article"
         yield f"{'#' * level} {title}"
         yield self._picture(_text(article, "cover_image"), "Cover")
-        yield markdown_text.lines(_text(article, "plain_text") or _text(article, "preview_text"))
+        yield texts.lines(_text(article, "plain_text") or _text(article, "preview_text"))
         if url := safe_url(_text(article, "url")):
             yield linked("The article", url)
 
@@ -186,14 +195,14 @@ def _highlights(post: Bookmark) -> Iterator[str]:
     if post.highlights:
         yield "## Highlights"
     for each in post.highlights or ():
-        yield quotation(markdown_text.lines(each.quote))
-        yield markdown_text.lines(each.comment or "")
+        yield quotation(texts.lines(each.quote))
+        yield texts.lines(each.comment or "")
 
 
 def _note(note: str) -> Iterator[str]:
     if note.strip():
         yield "## Note"
-        yield note.strip() if _is_harmless(note) else markdown_text.lines(note)
+        yield note.strip() if _is_harmless(note) else texts.lines(note)
 
 
 def _is_harmless(note: str) -> bool:
@@ -223,14 +232,14 @@ def _is_of_the_web(address: str) -> bool:
 
 
 def run_step(task: Task, send_report: Callable[[Report], None]) -> Report:
-    pictures = posts_file.read(task.pictures)
+    pictures = tasks.read_pictures(task.pictures)
     files = {picture.name: picture.file for picture in pictures.values()}
     # A zip file cannot have an earlier time than 1980.
     date = max(time.gmtime(task.document.created_at // MICROSECONDS)[:6], (1980, 1, 1, 0, 0, 0))
     shown: dict[str, None] = {}
     done = 0
     with zipfile.ZipFile(task.target, "w") as archive:
-        for page in posts_file.read_pages(Path(task.source), Bookmark):
+        for page in tasks.read_pages(Path(task.source), Bookmark):
             for post in page:
                 note = note_of(post, pictures)
                 info = zipfile.ZipInfo(note.name, date)

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Final
 
 from bowerbird.clock import MICROSECONDS
-from bowerbird.exports import posts_file
-from bowerbird.exports.plain_text import printable, safe_url
+from bowerbird.exports import tasks
 from bowerbird.exports.tasks import Report, Task
+from bowerbird.exports.texts import printable, safe_url
 from bowerbird.model import instants
 from bowerbird.model.posts.bookmarks import Bookmark
 
@@ -28,7 +28,7 @@ def run_step(task: Task, send_report: Callable[[Report], None]) -> Report:
     done = left_out = 0
     with Path(task.target).open("w", encoding="utf-8", errors="replace", newline="\n") as file:
         file.write(_HEAD)
-        for page in posts_file.read_pages(Path(task.source), Bookmark):
+        for page in tasks.read_pages(Path(task.source), Bookmark):
             links = [link for post in page if (link := format_link(post))]
             file.writelines(links)
             left_out += len(page) - len(links)

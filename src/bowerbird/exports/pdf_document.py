@@ -12,10 +12,9 @@ from typing import Any, Final
 
 import msgspec
 
-from bowerbird.exports import posts_file
-from bowerbird.exports.plain_text import KINDS, choice_text, printable, safe_url, split_links
-from bowerbird.exports.posts_file import Pictures
-from bowerbird.exports.tasks import DocumentInfo
+from bowerbird.exports import tasks
+from bowerbird.exports.tasks import DocumentInfo, Pictures
+from bowerbird.exports.texts import KINDS, choice_text, printable, safe_url, split_links
 from bowerbird.model import instants
 from bowerbird.model.posts.bookmarks import Bookmark
 from bowerbird.model.posts.highlights import HighlightedPassage
@@ -336,7 +335,7 @@ def _pictures(
             "ratio": pictures[url].height / pictures[url].width,
             "alt": clean(alts.get(url, "")) or "Image",
         }
-        for url in posts_file.of_post(details, pictures)
+        for url in tasks.pictures_of(details, pictures)
     ]
 
 

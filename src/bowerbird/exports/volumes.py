@@ -1,23 +1,29 @@
-"""Sorts posts for a document and splits them into volumes without holding them in memory.
+"""Writes the PDF files of an export: sorts the posts, splits them into volumes, typesets each.
 
-Posts are sorted by `bookmarked_at`, newest first. Posts by one author in one conversation form a
-thread: they stay together, oldest first, at the position of the one bookmarked last.
+Posts are sorted by `bookmarked_at`, newest first, without holding them in memory. Posts by one
+author in one conversation form a thread: they stay together, oldest first, at the position of the
+one bookmarked last. typst typesets our template from a JSON file.
 """
 
 import itertools
+import shutil
+import zipfile
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from importlib import resources
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
+import typst
 from msgspec import Raw, Struct
 
-from bowerbird.exports import posts_file
-from bowerbird.exports.pdf_document import period
-from bowerbird.exports.posts_file import Pictures
-from bowerbird.exports.tasks import Report, Task
+from bowerbird.clock import MICROSECONDS
+from bowerbird.exports import fonts, tasks
+from bowerbird.exports.pdf_document import Thread, period, template_data
+from bowerbird.exports.tasks import Pictures, Report, Task
 from bowerbird.model import instants, json_depth
+from bowerbird.model.posts.bookmarks import Bookmark
 
 MAX_POSTS: Final = 5_000
 """The maximum in one document; a larger export is split into volumes."""
@@ -54,11 +60,11 @@ class _Post(Struct):
     author_username: str = ""
 
 
-def run_step(task: Task, send_report: Callable[[Report], None]) -> Report:
+def _split(task: Task, send_report: Callable[[Report], None]) -> Report:
     """Writes one file per volume, with one line per post: its rank, its thread and its JSON."""
     source, folder = Path(task.source), Path(task.target)
-    index = PostIndex(posts_file.read(task.pictures))
-    for page in posts_file.read_pages(source, Raw):
+    index = PostIndex(tasks.read_pictures(task.pictures))
+    for page in tasks.read_pages(source, Raw):
         index.add(page)
         send_report(Report())
     volumes = list(index.volumes())
@@ -118,9 +124,9 @@ class PostIndex:
         if not self._pictures:
             return 0
         details = msgspec.json.decode(raw)["tweet_details"]
-        found = [self._pictures[url] for url in posts_file.of_post(details, self._pictures)]
+        found = [self._pictures[url] for url in tasks.pictures_of(details, self._pictures)]
         pixels = sum(picture.width * picture.height for picture in found)
-        return pixels * posts_file.BYTES_PER_PIXEL // _MEMORY_PER_BYTE
+        return pixels * tasks.BYTES_PER_PIXEL // _MEMORY_PER_BYTE
 
     def _thread_of(self, post: _Post) -> int:
         conversation = post.tweet_details.meta.tweet_conversation_id
@@ -199,7 +205,7 @@ def _distribute(source: Path, volumes: list[Volume], files: list[_VolumeFile], c
             for number in thread:
                 volume_numbers[number], ranks[number] = volume_number, next(next_rank)
                 threads[number] = thread_number
-    posts = (post for page in posts_file.read_pages(source, Raw) for post in page)
+    posts = (post for page in tasks.read_pages(source, Raw) for post in page)
     for number, raw in enumerate(posts):
         post = json_depth.cut(bytes(raw))
         files[volume_numbers[number]].add(b"%d %d %b\n" % (ranks[number], threads[number], post))
@@ -216,3 +222,109 @@ def _file_name(number: int, count: int, months: str) -> str:
     """For example `volume-02-of-12-2024-07-to-2024-03.pdf`."""
     digits = len(str(count))
     return "export.pdf" if count == 1 else f"volume-{number:0{digits}}-of-{count}-{months}.pdf"
+
+
+_TEMPLATE: Final = "document.typ"
+_UNREADABLE: Final = "Some images are damaged. They are described instead."
+
+
+def _typeset(task: Task, send_report: Callable[[Report], None]) -> Report:
+    target = Path(task.target)
+    folder = target.with_suffix(".typesetting")
+    folder.mkdir()
+    decode = msgspec.json.Decoder(Bookmark).decode
+    threads = [[decode(post) for post in thread] for thread in read_threads(Path(task.source))]
+    installed = typst.Fonts()
+    template = resources.files("bowerbird.exports").joinpath(_TEMPLATE).read_bytes()
+    (folder / _TEMPLATE).write_bytes(template)
+    pictures = tasks.read_pictures(task.pictures)
+    notes = _write_data(task, folder, threads, pictures, installed)
+    count = sum(map(len, threads))
+    if not pictures:
+        # typst reads the data from the file, and needs this memory itself.
+        del threads
+    send_report(Report(done=count // 2))
+    created_at = task.document.created_at // MICROSECONDS
+    try:
+        _compile(folder, target, created_at, installed)
+    except RuntimeError:
+        # A picture that its header describes correctly can still be damaged.
+        readable = _readable(folder, pictures, installed)
+        if len(readable) == len(pictures):
+            raise
+        _write_data(task, folder, threads, readable, installed)
+        _compile(folder, target, created_at, installed)
+        notes = [*notes, _UNREADABLE]
+    shutil.rmtree(folder)
+    Path(task.source).unlink()
+    return Report(done=count, is_finished=True, notes=notes)
+
+
+def _write_data(
+    task: Task,
+    folder: Path,
+    threads: Sequence[Thread],
+    pictures: Pictures,
+    installed: typst.Fonts,
+) -> list[str]:
+    """Writes what the template prints, and returns notes about missing fonts."""
+    data = template_data(threads, task.document, task.volume, task.volumes, pictures)
+    data["fonts"] = fonts.font_families(installed.fonts())
+    for name in _files(data):
+        if not (folder / name).exists():
+            (folder / name).hardlink_to(Path(task.pictures) / name)
+    text = msgspec.json.encode(data)
+    (folder / "document.json").write_bytes(text)
+    return fonts.missing_font_notes(text.decode(), installed.fonts())
+
+
+def _files(data: dict[str, Any]) -> set[str]:
+    """The pictures of this volume."""
+    posts = [post for month in data["months"] for thread in month["threads"] for post in thread]
+    shown = [part for post in posts for part in (post, post.get("quoted", {}))]
+    return {picture["file"] for part in shown for picture in part.get("pictures", ())}
+
+
+def _readable(folder: Path, pictures: Pictures, installed: typst.Fonts) -> Pictures:
+    """The pictures that can be typeset, each tried alone."""
+    damaged = set()
+    for name in {picture.file for picture in pictures.values()}:
+        if not (folder / name).exists():
+            continue
+        (folder / "picture.typ").write_text(f'#image("{name}")', encoding="utf-8")
+        try:
+            typst.compile(folder / "picture.typ", root=folder, font_paths=installed, format="pdf")
+        except RuntimeError:
+            damaged.add(name)
+    return {url: each for url, each in pictures.items() if each.file not in damaged}
+
+
+def _compile(folder: Path, target: Path, created_at: int, installed: typst.Fonts) -> None:
+    typst.compile(
+        folder / _TEMPLATE,
+        target,
+        root=folder,
+        font_paths=installed,
+        format="pdf",
+        timestamp=created_at,
+        # A folder without packages: the template cannot import any.
+        package_path=folder,
+        package_cache_path=folder,
+    )
+
+
+def _zip(task: Task, send_report: Callable[[Report], None]) -> Report:
+    with zipfile.ZipFile(task.target, "w") as archive:
+        for volume in sorted(Path(task.source).glob("*.pdf")):
+            # Not compressed: a PDF is compressed already.
+            archive.write(volume, volume.name)
+            volume.unlink()
+            send_report(Report(done=task.document.total))
+    return Report(done=task.document.total, is_finished=True)
+
+
+_STEPS: Final = {"split": _split, "pdf": _typeset, "zip": _zip}
+
+
+def run_step(task: Task, send_report: Callable[[Report], None]) -> Report:
+    return _STEPS[task.step](task, send_report)

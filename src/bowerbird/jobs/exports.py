@@ -21,9 +21,8 @@ import structlog
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock, month_of
 from bowerbird.errors import Code, Refusal
-from bowerbird.exports import posts_file, writer
-from bowerbird.exports.posts_file import Picture, Pictures
-from bowerbird.exports.tasks import FORMATS
+from bowerbird.exports import tasks, writer
+from bowerbird.exports.tasks import FORMATS, Picture, Pictures
 from bowerbird.exports.writer import DocumentInfo, ExportFailed, WrittenFile
 from bowerbird.images import hosts
 from bowerbird.jobs.worker import Failed, JobKind, Progress, Recurring
@@ -92,7 +91,7 @@ class ExportPictures:
         """The folder with the pictures; None if there are none."""
         if not self._pictures:
             return None
-        await asyncio.to_thread(posts_file.write, self._folder, self._pictures)
+        await asyncio.to_thread(tasks.write_pictures, self._folder, self._pictures)
         return self._folder
 
     async def _copy(self, account: Account, image: KeptImage) -> bool:
@@ -251,7 +250,7 @@ class ExportJobs:
         # A converted file has another size, which is known only when it is written.
         is_final = query.format == "json"
         left = await self._daily.bytes_left(account.account_id) if is_final else _MAX_POSTS_BYTES
-        pieces = posts_file.to_json_array(self._pages(account, numbers, progress, on_page))
+        pieces = tasks.to_json_array(self._pages(account, numbers, progress, on_page))
         with target.open("wb") as output:
             if not await _write(output, pieces, left):
                 raise Failed(self._daily.too_large().sentence)

@@ -14,7 +14,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from bowerbird.library.bookmarks.contents import ContentFields
+from bowerbird.library.bookmarks.shown_fields import ContentFields
 from bowerbird.model.instants import PeriodKind
 from bowerbird.model.jobs import JobState
 from bowerbird.model.posts.bookmarks import Article, Attachment, QuotedPost

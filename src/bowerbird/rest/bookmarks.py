@@ -8,15 +8,13 @@ from msgspec import UNSET
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
+from bowerbird.library.bookmarks.annotations import BookmarkState, Flags, Highlights
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.bookmarks.contents import with_content
-from bowerbird.library.bookmarks.flags import BookmarkState, Flags
-from bowerbird.library.bookmarks.highlights import Highlights
 from bowerbird.library.bookmarks.list_request import BookmarkCounts, VectorState
-from bowerbird.library.bookmarks.selected_fields import selected
+from bowerbird.library.bookmarks.shown_fields import selected, with_content
 from bowerbird.library.bookmarks.trash import Deleted, Trash
 from bowerbird.library.bulk.requests import BulkChange
-from bowerbird.library.statistics.facets import Facet, FacetCounts
+from bowerbird.library.statistics import Facet, FacetCounts
 from bowerbird.model.bulk import BulkRow
 from bowerbird.model.posts.bookmarks import Bookmark, updated_at
 from bowerbird.model.posts.highlights import HighlightedPassage

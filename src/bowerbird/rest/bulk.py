@@ -12,8 +12,8 @@ from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.duplicates import DuplicateGroup, Duplicates, KeptPost
 from bowerbird.library.bookmarks.trash import TrashedBookmark, TrashList
 from bowerbird.library.bookmarks.trash import shown as trashed
-from bowerbird.library.bulk.recent import RecentChange
 from bowerbird.library.bulk.requests import BulkChange, BulkRequests, Prepared, shown
+from bowerbird.library.bulk.summaries import RecentChange
 from bowerbird.model.bulk import BulkAction, BulkRow
 from bowerbird.requests.bookmarks import ChangesQuery, DuplicatesQuery, ResolveRequest, TrashQuery
 from bowerbird.requests.bulk import BulkRequest, RestoreRequest, TrashRequest, change_of

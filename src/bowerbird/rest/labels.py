@@ -10,10 +10,14 @@ from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bulk.requests import BulkChange, shown
 from bowerbird.library.labels.label_list import LabelResponse, to_response
-from bowerbird.library.labels.labels import BatchResult, Labels
-from bowerbird.library.labels.new_labels import NewLabel, NewLabels
-from bowerbird.library.labels.operations import Labelled, Op, Tagged
-from bowerbird.library.labels.suggestions import LabelSuggestions, RefusedLabel, SuggestedLabel
+from bowerbird.library.labels.labels import BatchResult, Labelled, Labels, Op, Tagged
+from bowerbird.library.labels.suggestions import (
+    LabelSuggestions,
+    NewLabel,
+    NewLabels,
+    RefusedLabel,
+    SuggestedLabel,
+)
 from bowerbird.model.bulk import BulkRow
 from bowerbird.model.labels import Label
 from bowerbird.requests import limits

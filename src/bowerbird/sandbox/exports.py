@@ -19,7 +19,7 @@ from msgspec import Struct
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
-from bowerbird.exports import posts_file, writer
+from bowerbird.exports import tasks, writer
 from bowerbird.exports.tasks import FORMATS
 from bowerbird.exports.writer import DocumentInfo, ExportFailed, ProcessLimits
 from bowerbird.library.access.time_zones import TimeZones
@@ -159,7 +159,7 @@ class SandboxFiles:
 
     async def _posts(self, account: Account, ticket: Ticket) -> bytes:
         body, _ = await self._bookmarks.contents(account, ticket.numbers)
-        return b"".join([piece async for piece in posts_file.to_json_array(_stream(body))])
+        return b"".join([piece async for piece in tasks.to_json_array(_stream(body))])
 
     def _cached(self, key: _Key) -> SandboxFile | None:
         cached = self._cache.get(key)

@@ -6,7 +6,7 @@ from bowerbird.assembly import Services
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.accounts.accounts import AccountDeletion
 from bowerbird.library.accounts.tokens import VersionUse
-from bowerbird.library.statistics.statistics import Statistics
+from bowerbird.library.statistics import Statistics
 from bowerbird.web import media as media_pages
 from bowerbird.web.account import account as account_pages
 from bowerbird.web.account import exports as export_pages

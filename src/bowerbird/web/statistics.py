@@ -9,8 +9,7 @@ from typing import Any, Final
 from markupsafe import Markup, escape
 from msgspec import Struct
 
-from bowerbird.library.statistics.periods import StatisticsPeriod
-from bowerbird.library.statistics.statistics import LINKED_POSTS_MAX, Statistics, Summary
+from bowerbird.library.statistics import LINKED_POSTS_MAX, Statistics, StatisticsPeriod, Summary
 from bowerbird.model.digests import AuthorCount
 from bowerbird.web.library.addresses import everything
 from bowerbird.web.library.post_parts import label as label_values

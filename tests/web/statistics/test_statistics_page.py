@@ -135,7 +135,7 @@ async def test_a_page_that_is_still_being_counted_says_so(
     async def never(*_: object) -> None:
         return None
 
-    monkeypatch.setattr("bowerbird.library.statistics.statistics.Statistics.of", never)
+    monkeypatch.setattr("bowerbird.library.statistics.Statistics.of", never)
     await ann.member.save()
 
     page = await ann.page("/statistics?period=all")

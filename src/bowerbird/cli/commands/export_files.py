@@ -22,11 +22,10 @@ from bowerbird.cli.output import (
     written_atomically,
 )
 from bowerbird.errors import Code, Refusal
-from bowerbird.exports import posts_file
+from bowerbird.exports import tasks
 from bowerbird.exports.folder import ExportFolder, FolderRefused, State
 from bowerbird.exports.markdown_note import note_of
-from bowerbird.exports.posts_file import Picture, Pictures
-from bowerbird.exports.tasks import FORMATS, DocumentInfo
+from bowerbird.exports.tasks import FORMATS, DocumentInfo, Picture, Pictures
 from bowerbird.exports.writer import ExportFailed, write_export
 from bowerbird.library.bookmarks.events import Events
 from bowerbird.library.media.kept import KeptImages
@@ -188,7 +187,7 @@ def _to_file(email: str, format: str, target: Path) -> None:
             posts = folder / "posts.json"
             pages = AccountExportStore(opened.database).bookmarks(account)
             with posts.open("wb") as source:
-                async for piece in posts_file.to_json_array(_joined(pages)):
+                async for piece in tasks.to_json_array(_joined(pages)):
                     source.write(piece)
             about = DocumentInfo(
                 title="Bookmarks",

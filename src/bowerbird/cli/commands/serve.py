@@ -27,7 +27,7 @@ from bowerbird.cli.context import (
 )
 from bowerbird.clock import system_clock
 from bowerbird.errors import Refusal
-from bowerbird.library.exports.file_place import FilePlace
+from bowerbird.library.exports.links import FilePlace
 from bowerbird.library.sign_in.one_time_links import MINUTES
 from bowerbird.settings import Settings
 from bowerbird.settings.checks import MOST_WORKERS

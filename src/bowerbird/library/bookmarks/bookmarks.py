@@ -14,26 +14,26 @@ from bowerbird.library.access import plans
 from bowerbird.library.access.time_zones import TimeZones
 from bowerbird.library.bookmarks import cursors
 from bowerbird.library.bookmarks.authors import NearNames
-from bowerbird.library.bookmarks.bound_filters import forms
-from bowerbird.library.bookmarks.contents import Contents, with_content, with_contents
-from bowerbird.library.bookmarks.cursors import Keyset, Ranked
+from bowerbird.library.bookmarks.cursors import Keyset, Ranked, forms
 from bowerbird.library.bookmarks.list_request import (
     BookmarkCounts,
     BookmarkList,
     ByMeaning,
     ListRequest,
     SavedFilter,
+    Thread,
     VectorState,
     bound_query,
     continue_after,
     read_list,
+    threads_of,
 )
 from bowerbird.library.bookmarks.searching import explaining
 from bowerbird.library.bookmarks.searching.explaining import Reasons
 from bowerbird.library.bookmarks.searching.highlighting import with_highlights
 from bowerbird.library.bookmarks.searching.label_words import LabelWords
 from bowerbird.library.bookmarks.searching.ranking import Ranking, Rankings
-from bowerbird.library.bookmarks.threads import Thread, threads_of
+from bowerbird.library.bookmarks.shown_fields import Contents, with_content, with_contents
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account

@@ -1,18 +1,23 @@
-"""Cursors: opaque texts that record where a page ended, bound to the query of the list."""
+"""Cursors: opaque texts that record where a page ended, bound to the query of the list.
+
+While nodes are replaced, a list goes on at a node of another release. A filter that a release does
+not know is therefore only written into the query if it is set.
+"""
 
 import base64
 import hashlib
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from itertools import accumulate, pairwise
 from typing import Any, Final
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from bowerbird import errors
 from bowerbird.model.posts.bookmarks import Integer
-from bowerbird.model.posts.filters import SORT_FIELDS, After, Sort, SortKind
+from bowerbird.model.posts.filters import SORT_FIELDS, After, BookmarkFilter, Sort, SortKind
+from bowerbird.requests.bookmarks import ListQuery
 
 # A letter, because programs take an argument that begins with "-" for an option.
 _FIRST_LETTER: Final = "c"
@@ -162,3 +167,65 @@ def _encoded(sealed: bytes) -> str:
 def _seal(body: bytes, query: bytes) -> bytes:
     # Not keyed: a forged cursor reads only the caller's own library.
     return hashlib.blake2b(body + query, digest_size=_SEAL_BYTES).digest()
+
+
+# 0.2.0 to 0.4.0, and this release.
+_FIRST: Final = frozenset(
+    {
+        "unread_only",
+        "hide_archived",
+        "archived_only",
+        "media_bit",
+        "author",
+        "tag",
+        "labels",
+        "all_labels",
+        "unlabelled",
+        "has_note",
+        "posted_from",
+        "posted_to",
+        "bookmarked_from",
+        "bookmarked_to",
+        "import_run",
+        "words",
+        "post_ids",
+        "meaning",
+    }
+)
+_IN_0_5: Final = _FIRST | {"languages", "network_bits", "annotated"}
+_IN_0_6: Final = _IN_0_5 | {
+    "has",
+    "is_gone",
+    "is_reply",
+    "is_thread",
+    "is_duplicate",
+    "min_words",
+    "max_words",
+    "min_likes",
+    "linked",
+    "updated_since",
+}
+
+
+def forms(filter: BookmarkFilter, query: ListQuery) -> Iterator[dict[str, Any]]:
+    """The first one is that of new cursors."""
+    fields = structs.asdict(filter)
+    # Words as they were typed: every release makes something else of them.
+    typed = {**fields, "words": query.q if filter.words else None}
+    if filter.linked is not None:
+        typed["linked"] = query.linked_site
+    yield _written(typed, _FIRST)
+    parsed = {name: _as_in_0_6(msgspec.to_builtins(fields[name])) for name in ("words", "linked")}
+    yield _written({**fields, **parsed}, _IN_0_6)
+    yield _written(fields, _IN_0_5)
+
+
+def _as_in_0_6(parsed: Any) -> Any:
+    """Parsed words without what terms have since."""
+    if isinstance(parsed, dict):
+        return {name: _as_in_0_6(one) for name, one in parsed.items() if name != "is_field"}
+    return [_as_in_0_6(one) for one in parsed] if isinstance(parsed, list | tuple) else parsed
+
+
+def _written(fields: dict[str, Any], known: frozenset[str]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None or name in known}

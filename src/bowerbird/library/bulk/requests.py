@@ -10,8 +10,8 @@ from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.turns import DoFirst
 from bowerbird.library.bulk.changes import BulkChanges, NewChange
-from bowerbird.library.bulk.recent import RecentChanges
 from bowerbird.library.bulk.selection import BulkSelection, Chosen, Example
+from bowerbird.library.bulk.summaries import RecentChanges
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.library.views.views import Views
 from bowerbird.model.accounts import Account

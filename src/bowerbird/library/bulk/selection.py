@@ -1,7 +1,12 @@
-"""Which posts a change of many posts is for. They are read once, before it starts."""
+"""Which posts a change of many posts is for, and why. They are read once, before it starts.
+
+Posts can match the words of a change only by names, link titles or alt texts.
+"""
 
 import asyncio
+import re
 from collections.abc import Sequence
+from html import unescape
 from typing import Final, NamedTuple
 
 import msgspec
@@ -13,22 +18,25 @@ from bowerbird.library.access import plans
 from bowerbird.library.access.time_zones import TimeZones
 from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bookmarks.bookmarks import is_post_id
+from bowerbird.library.bookmarks.searching import text_matching
+from bowerbird.library.bookmarks.searching.highlighting import fields_of
 from bowerbird.library.bookmarks.searching.label_words import LabelWords
 from bowerbird.library.bookmarks.searching.ranking import Rankings
-from bowerbird.library.bookmarks.trash_search import TrashSearch
+from bowerbird.library.bookmarks.trash import TrashSearch
 from bowerbird.library.bookmarks.writing.trash_batch import KEPT
-from bowerbird.library.bulk import reasons
 from bowerbird.library.bulk.changes import packed_parts
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.library.views.views import Views
+from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
 from bowerbird.model.posts.bookmarks import Bookmark
 from bowerbird.model.posts.filters import BookmarkFilter
-from bowerbird.model.words import WordQuery
+from bowerbird.model.words import Term, WordQuery
 from bowerbird.requests import limits
 from bowerbird.requests.bulk import BulkRequest, ChangeFilters, given
 from bowerbird.requests.fields import gates_for
 from bowerbird.requests.filters import check_order, filter_of, sent
+from bowerbird.search.queries.highlights import Highlighter
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.bookmarks.trash import TrashStore
 from bowerbird.storage.database import Database, Transaction
@@ -145,7 +153,7 @@ class BulkSelection:
             numbers = await self._store.numbers(account, only, None)
             body, _ = await self._store.contents(account, list(numbers))
         found_posts = b"[" + body + b"]"
-        why = reasons.whys([bytes(one) for one in _raws(found_posts)], chosen.words)
+        why = whys([bytes(one) for one in _raws(found_posts)], chosen.words)
         return [
             Example(
                 one.post_id,
@@ -180,7 +188,7 @@ class BulkSelection:
             only = msgspec.structs.replace(_EVERYTHING, post_ids=some)
             numbers = await self._store.numbers(account, only, None)
             body, _ = await self._store.contents(account, list(numbers))
-            found |= await asyncio.to_thread(reasons.in_texts, body, words)
+            found |= await asyncio.to_thread(in_texts, body, words)
         return found
 
     async def _named(self, account: Account, request: BulkRequest) -> Sequence[str]:
@@ -226,4 +234,88 @@ def _elsewhere(left_out: int) -> str:
     return (
         f" {left_out:,} more have the words only in names, link titles or alt texts; text_only "
         "false includes them."
+    )
+
+
+_OWN: Final = ("article.", "note", "highlights.", "quoted_tweet.text", "quoted_tweet.article.")
+_MARK: Final = re.compile("</?mark>")
+_ELSEWHERE: Final = (
+    ("attachments.alt_text", "in the description of an image: "),
+    ("attachments.domain", "by the site that it links to: "),
+    ("attachments.", "in the title of a link: "),
+    ("note", "in your note: "),
+    ("highlights.", "in your highlight: "),
+)
+_BY_NAME: Final = "by name of the author"
+_AUTHOR: Final = ("author_username", "author_details.name")
+
+
+class _Labelled(Struct):
+    post_id: str
+    tags: list[str] | None = None
+
+
+_labelled: Final = msgspec.json.Decoder(_Labelled).decode
+
+
+def whys(bookmarks: Sequence[bytes], query: WordQuery | None) -> list[str | None]:
+    """Per bookmark the words around the hit, or the name that matches; None without words."""
+    if query is None or not query.wanted_terms:
+        return [None] * len(bookmarks)
+    highlighter = Highlighter(query, len(bookmarks))
+    return [_why(one, highlighter) for one in bookmarks]
+
+
+def _why(bookmark: bytes, highlighter: Highlighter) -> str | None:
+    found = highlighter.highlight(fields_of(bookmark))
+    if found is None:
+        return None
+    if found.field.endswith(_AUTHOR):
+        return _BY_NAME
+    snippet = unescape(_MARK.sub("", found.html))
+    place = found.field.removeprefix("quoted_tweet.")
+    return next((said for name, said in _ELSEWHERE if place.startswith(name)), "") + snippet
+
+
+def in_texts(body: bytes, query: WordQuery) -> set[str]:
+    """The posts, among these bookmarks, that match by their texts or the names of their labels."""
+    words = [_quick(part) for part in query.parts]
+    quick = None if None in words else [one for one in words if one is not None]
+    found = set()
+    for raw in _raws(b"[%b]" % body):
+        bookmark = bytes(raw)
+        post = _labelled(json_depth.cut(bookmark))
+        fields = [one for one in fields_of(bookmark) if _is_own(one[0])]
+        if _matches(fields, post.tags or (), query, quick):
+            found.add(post.post_id)
+    return found
+
+
+def _is_own(name: str) -> bool:
+    return name == "text" or name.startswith(_OWN)
+
+
+def _quick(part: object) -> re.Pattern[str] | None:
+    """Finds a plain word without reading a text as the index does; None for anything else."""
+    if not isinstance(part, Term) or part.is_excluded or len(part.tokens) != 1:
+        return None
+    word = part.tokens[0]
+    return (
+        re.compile(rf"(?<!\S){word}(?![^\s.,;:!?])") if word.isascii() and word.isalpha() else None
+    )
+
+
+def _matches(
+    fields: Sequence[tuple[str, str]],
+    labels: Sequence[str],
+    query: WordQuery,
+    quick: Sequence[re.Pattern[str]] | None,
+) -> bool:
+    if quick is not None:
+        text = "\n".join(text for _, text in fields).lower()
+        if all(one.search(text) for one in quick):
+            return True
+    # The database has checked the conditions.
+    return text_matching.matches(
+        text_matching.indexed(fields, labels), query.parts, lambda one: not one.is_excluded
     )

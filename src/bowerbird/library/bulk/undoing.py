@@ -3,7 +3,8 @@
 A field is given back only if the change was the last to set it. If another change has set it since,
 that one has to be undone first; other writes have removed the row that is kept for it. A post that
 was deleted since gets its flags and labels back in the trash, which has them in its JSON. Posts
-that are not where the change has put them stay as they are.
+that are not where the change has put them stay as they are. Values are put back too: notes,
+highlights, labels, views and rules.
 """
 
 from bisect import insort
@@ -14,12 +15,13 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from bowerbird.clock import Clock
-from bowerbird.library.bookmarks.writing.annotations import with_value
 from bowerbird.library.bookmarks.writing.changeset import Changeset, Changesets
 from bowerbird.library.bookmarks.writing.kept_changes import ended
+from bowerbird.library.bookmarks.writing.post_documents import post_with_value, with_value
 from bowerbird.library.bookmarks.writing.trash_batch import KEPT, TrashBatches
-from bowerbird.library.bulk.former_values import FormerValues
+from bowerbird.library.bulk.rule_references import RuleReferences
 from bowerbird.library.bulk.turn import fitting, per_turn
+from bowerbird.library.views.changes import ViewWriting
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import (
@@ -36,7 +38,7 @@ from bowerbird.model.bulk import (
     is_label,
     owner_of,
 )
-from bowerbird.model.labels import Label, name_key
+from bowerbird.model.labels import Label, View, name_key
 from bowerbird.model.posts.bookmarks import tags_json
 from bowerbird.model.posts.highlights import HighlightedPassage
 from bowerbird.storage.bookmarks.trash import TrashStore
@@ -347,3 +349,65 @@ def _label(changeset: Changeset, row: BulkRow, field: int) -> Label | None:
     if lost is not None and lost.label_id == field:
         field = lost.present_id
     return changeset.label_of_id(str(field))
+
+
+class _LabelValues(Struct, frozen=True):
+    metadata: str
+    color: str | None
+
+
+_label_values: Final = msgspec.json.Decoder(_LabelValues).decode
+_view: Final = msgspec.json.Decoder(View).decode
+
+
+class FormerValues:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._views = ViewWriting(database, clock)
+        self._rules = RuleReferences(database, clock)
+        self._clock = clock
+
+    async def put_back(
+        self, transaction: Transaction, changeset: Changeset, values: Sequence[Changed]
+    ) -> list[str]:
+        """The keys of those that are as they were. Of the others, what they belong to is gone.
+
+        Posts that are not in the library are left to the caller.
+        """
+        account_id = changeset.library.account_id
+        await changeset.load(owner_of(one.post_id) for one in values)
+        rules = {
+            one.post_id: one.kept for one in values if _kind(one) == ValueKind.RULE and one.kept
+        }
+        done = list(await self._rules.put_back(transaction, account_id, rules))
+        for one in values:
+            kind, _, id = one.post_id.partition(":")
+            if kind == ValueKind.VIEW:
+                before = None if one.kept is None else _view(one.kept)
+                is_back = await self._views.put_back(transaction, account_id, id, before)
+            elif kind == ValueKind.LABEL:
+                is_back = await self._label(changeset, id, one)
+            else:
+                is_back = await _annotation(changeset, one)
+            done += [one.post_id] if is_back else []
+        return done
+
+    async def _label(self, changeset: Changeset, id: str, one: Changed) -> bool:
+        await changeset.load_label_ids([id])
+        label = changeset.label_of_id(id)
+        if label is None or one.kept is None:
+            return False
+        before = _label_values(one.kept)
+        changed = msgspec.structs.replace(label, metadata=before.metadata, color=before.color)
+        await changeset.update_label(label, changed, self._clock())
+        return True
+
+
+def _kind(one: Changed) -> str:
+    return one.post_id.partition(":")[0]
+
+
+async def _annotation(changeset: Changeset, one: Changed) -> bool:
+    post = changeset.post(owner_of(one.post_id))
+    if post is None:
+        return False
+    return await changeset.rewrite(post, lambda stored: post_with_value(stored, one))

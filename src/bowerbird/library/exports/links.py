@@ -1,21 +1,28 @@
-"""Download links: signed, so that they need no key, and short-lived.
+"""Download links, how much an account may export, and where the files are.
 
-The signature covers account, job and expiry. A forged link gets the same error code as an expired
-one, with a different sentence.
+Links are signed, so that they need no key, and short-lived. The signature covers account, job and
+expiry. A forged link gets the same error code as an expired one, with a different sentence.
 
-Also how many exports an account may start, and how many bytes their files may have, per UTC day.
-Files are deleted after 24 hours, so an account never has more than twice the bytes of a day.
+Exports and the bytes of their files are bounded per UTC day. Files are deleted after 24 hours, so
+an account never has more than twice the bytes of a day.
+
+Every node of the service stores its files in the same place. The first node writes a mark there and
+stores it in the database. A node that finds a different mark uses a separate folder, where the
+other nodes would not find its exports.
 """
 
 import base64
 import hashlib
 import hmac
+import secrets
 from typing import Final
 
 from bowerbird.clock import MICROSECONDS, Clock, day_of, seconds_left_of_day
 from bowerbird.errors import Code, Refusal
 from bowerbird.requests import limits
+from bowerbird.settings import PREFIX, BadSetting
 from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.files import Files
 from bowerbird.storage.libraries import EXPORTS, DailyUseStore
 from bowerbird.storage.sign_in import SecretStore
 
@@ -128,3 +135,28 @@ class DailyBounds:
 
     def _refusal(self, code: Code, sentence: str) -> Refusal:
         return Refusal(code, sentence, {"Retry-After": str(seconds_left_of_day(self._clock()))})
+
+
+_MARK: Final = "mark"
+_PLACE: Final = "place of files"
+
+
+class FilePlace:
+    def __init__(self, database: Database, files: Files, clock: Clock) -> None:
+        self._secrets = SecretStore(database)
+        self._files = files
+        self._clock = clock
+
+    async def require_shared(self) -> None:
+        """Raises BadSetting if the place is not shared, and a refusal if it cannot be checked."""
+        mark = await self._files.put_new(_MARK, secrets.token_hex(16).encode())
+        if await self._secrets.put_new(_PLACE, mark, self._clock()) != mark:
+            raise BadSetting(
+                f"The files of this library are not in {self._files.place}: other nodes store them "
+                f"elsewhere. Set {PREFIX}FILES_URL to the same bucket or shared path on every "
+                "node; if they moved for good, run: bowerbird migrate --files-moved"
+            )
+
+    async def forget(self) -> None:
+        """Forgets the mark. The next node that starts sets it again."""
+        await self._secrets.delete(_PLACE)

@@ -19,8 +19,7 @@ from msgspec import Struct
 from bowerbird.clock import Clock
 from bowerbird.errors import TooManyWaiting
 from bowerbird.library.access import turns
-from bowerbird.library.bookmarks.writing.change_log import ChangedBy
-from bowerbird.library.bookmarks.writing.kept_changes import Done, KeptChanges
+from bowerbird.library.bookmarks.writing.kept_changes import ChangedBy, Done, KeptChanges
 from bowerbird.library.bookmarks.writing.trash_batch import KEPT
 from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.library.imports import runs

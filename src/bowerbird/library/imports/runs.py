@@ -13,7 +13,7 @@ from bowerbird.library.access import turns
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.turns import DoFirst, lock_library
 from bowerbird.library.bookmarks import cursors
-from bowerbird.library.bookmarks.writing import change_log
+from bowerbird.library.bookmarks.writing import kept_changes
 from bowerbird.library.imports.undoing import Undoing, UndoOutcome
 from bowerbird.model.accounts import Account, ActivityKind
 from bowerbird.model.arrival import RunCounts, RunRow, RunState, UndoCounts
@@ -116,7 +116,7 @@ class ImportRuns:
             client=client[:_NAME_MAX],
             source_user_id=source_user_id[:_NAME_MAX],
             started_at=now,
-            undo_until=change_log.undo_until(now),
+            undo_until=kept_changes.undo_until(now),
         )
         await self._store.insert(transaction, account_id, run)
         entry = self._activity.entry(ActivityKind.IMPORT_STARTED, run.source)

@@ -23,9 +23,9 @@ from bowerbird.library.access import turns
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.turns import DoFirst, lock_library
 from bowerbird.library.bookmarks.searching.counted_words import CountedWords
-from bowerbird.library.bookmarks.writing.annotations import replaced_values
 from bowerbird.library.bookmarks.writing.bookmark_row import Row, row_of, searchable_texts, words_of
 from bowerbird.library.bookmarks.writing.changeset import Changesets
+from bowerbird.library.bookmarks.writing.post_documents import replaced_values
 from bowerbird.library.bookmarks.writing.trash_batch import DELETIONS_MAX
 from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.library.bookmarks.writing.upsert_batch import fields_changed, removed_at_of

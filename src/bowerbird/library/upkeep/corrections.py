@@ -15,9 +15,9 @@ from bowerbird.clock import Clock, month_of
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans, turns
 from bowerbird.library.access.turns import lock_library
-from bowerbird.library.bookmarks.post_documents import PostDocuments
 from bowerbird.library.bookmarks.searching.counted_words import CountedWords, stored_words
 from bowerbird.library.bookmarks.writing.bookmark_row import language_of, media_of
+from bowerbird.library.bookmarks.writing.post_documents import PostDocuments
 from bowerbird.library.upkeep.comparisons import Comparison, WordCountChecks
 from bowerbird.library.vectors.sweeps import StaleVectors, text_hash, text_of_rendering
 from bowerbird.model import events, json_depth, languages

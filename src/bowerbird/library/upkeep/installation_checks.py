@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Final
 
 from bowerbird.errors import Refusal
-from bowerbird.exports import font_check
 from bowerbird.exports import fonts as export_fonts
 from bowerbird.library.upkeep.health import Mark, Result
 from bowerbird.search.meaning.embedding import MULTILINGUAL, local_model
@@ -187,7 +186,7 @@ async def _files(settings: Settings) -> Result:
 
 async def fonts() -> Result:
     try:
-        missing = await font_check.missing_fonts()
+        missing = await export_fonts.missing_fonts()
     except (OSError, TimeoutError) as error:
         return Result(Mark.WARNING, "fonts", f"cannot be checked: {error or 'it took too long'}")
     if not missing:

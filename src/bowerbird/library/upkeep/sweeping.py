@@ -19,7 +19,7 @@ import structlog
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Refusal
 from bowerbird.library.access import activity
-from bowerbird.library.bookmarks.writing import change_log
+from bowerbird.library.bookmarks.writing import kept_changes
 from bowerbird.library.bookmarks.writing.trash_batch import KEPT_DAYS, Purging
 from bowerbird.library.upkeep.corrections import AnnotationUpkeep
 from bowerbird.requests.limits import (
@@ -155,7 +155,7 @@ class Sweeping:
         )
 
     async def _interrupt_runs(self, account_id: int, before: int) -> None:
-        kept, most = change_log.KEPT, _REMOVED_PER_TRANSACTION
+        kept, most = kept_changes.KEPT, _REMOVED_PER_TRANSACTION
         await self._repeat(
             lambda t: self._imports.interrupt(t, account_id, before=before, kept=kept, most=most)
         )
@@ -198,7 +198,7 @@ def _expiry(now: int) -> Expiry:
         trash_before=now - KEPT_DAYS * _DAY,
         logs_before=now,
         stopped_before=now - _STOPPED_AFTER,
-        undo_kept=change_log.KEPT,
+        undo_kept=kept_changes.KEPT,
         pages_before=now - RETENTION_DAYS * _DAY,
         kept_before=now - KEPT_PAGE_DAYS * _DAY,
         runs_before=now - _RUNS_KEPT_DAYS * _DAY,

@@ -15,8 +15,8 @@ from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.list_request import BookmarkList, SavedFilter, VectorState
 from bowerbird.library.bookmarks.writing.kept_changes import Done, KeptChanges
 from bowerbird.library.views import changes
+from bowerbird.library.views.changes import Locked, ViewWriting, check_room
 from bowerbird.library.views.counts import Budget, Count, CountRequest, CountState, ViewCounts
-from bowerbird.library.views.writing import Locked, ViewWriting, check_room
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import BulkAction, BulkRow, ChangedLabel, ValueKind, replaced, value_key
 from bowerbird.model.instants import with_offset

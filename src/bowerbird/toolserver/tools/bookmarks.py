@@ -10,7 +10,7 @@ from bowerbird import errors
 from bowerbird.assembly import Services
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.statistics.facets import Facets
+from bowerbird.library.statistics import Facets
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
 from bowerbird.requests import filters, limits

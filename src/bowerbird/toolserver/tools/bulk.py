@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from bowerbird.assembly import Services
 from bowerbird.errors import Refusal
-from bowerbird.library.bookmarks.flags import BookmarkState
+from bowerbird.library.bookmarks.annotations import BookmarkState
 from bowerbird.library.bulk.requests import DRY_RUN, BulkChange, Prepared
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import FLAG_ACTIONS, BulkAction, BulkRow

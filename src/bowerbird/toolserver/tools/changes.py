@@ -9,8 +9,8 @@ from bowerbird.assembly import Services
 from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.duplicates import DuplicateGroup, DuplicatePost
 from bowerbird.library.bookmarks.trash import TrashPage
-from bowerbird.library.bulk.recent import RecentChange
 from bowerbird.library.bulk.requests import BulkChange
+from bowerbird.library.bulk.summaries import RecentChange
 from bowerbird.model.accounts import Account
 from bowerbird.model.instants import with_offset
 from bowerbird.requests.bookmarks import ChangesQuery, DuplicatesQuery, ResolveRequest, TrashQuery

@@ -10,8 +10,7 @@ from bowerbird.assembly import Services
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
 from bowerbird.library.bulk.requests import shown as change_shown
-from bowerbird.library.labels.labels import BatchResult, Labels, OperationResult
-from bowerbird.library.labels.operations import Labelled, Op
+from bowerbird.library.labels.labels import BatchResult, Labelled, Labels, Op, OperationResult
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import BulkAction, BulkRow
 from bowerbird.requests import decoding, limits

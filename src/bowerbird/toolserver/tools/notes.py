@@ -6,7 +6,7 @@ from typing import Annotated, Final
 from msgspec import UNSET, Meta, Struct
 
 from bowerbird.assembly import Services
-from bowerbird.library.bookmarks.highlights import Marked
+from bowerbird.library.bookmarks.annotations import Marked
 from bowerbird.model.accounts import Account
 from bowerbird.model.posts.bookmarks import Note
 from bowerbird.model.posts.highlights import Comment, Field

@@ -14,7 +14,7 @@ from bowerbird.clock import first_of_next_month
 from bowerbird.library.access.activity import KEPT_DAYS, PAGE, Activity, sentence
 from bowerbird.library.accounts.account_export import AccountDownload
 from bowerbird.library.accounts.accounts import AccountDeletion, OwnerStays
-from bowerbird.library.bulk.recent import RecentChange, RecentChanges
+from bowerbird.library.bulk.summaries import RecentChange, RecentChanges
 from bowerbird.model.accounts import ActivityEntry
 from bowerbird.model.bulk import Maker
 from bowerbird.model.instants import without_offset, zone_names

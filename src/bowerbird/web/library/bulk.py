@@ -12,7 +12,7 @@ import msgspec
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
-from bowerbird.library.bulk import words
+from bowerbird.library.bulk import summaries
 from bowerbird.library.bulk.requests import BulkRequests
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import BulkRow
@@ -125,7 +125,7 @@ class BulkPages:
         except Refusal as refused:
             return self._refused(visit, refused)
         if visit.is_of_script:
-            return self._pages.json({"said": words.sentence(row)})
+            return self._pages.json({"said": summaries.sentence(row)})
         # The button of a thread has its posts; their row is named after the first.
         first = visit.form.get(action_of(visit.form), "").partition(" ")[0]
         place = f"p-{first}" if first.isascii() and first.isdigit() else _TOP
@@ -136,7 +136,7 @@ class BulkPages:
         account = visit.signed_in.account
         if visit.is_of_script:
             row = await self.changes.run_undo(account, visit.form.get("change", ""))
-            return self._pages.json({"said": words.of_undo(row)})
+            return self._pages.json({"said": summaries.of_undo(row)})
         try:
             row = await self.changes.run_undo(account, visit.form.get("change", ""))
         except Refusal as refused:
@@ -149,11 +149,11 @@ class BulkPages:
         row = await self.changes.get(account, visit.request.path_params["change_id"])
         if row.is_finished:
             return self._pages.go(_told(back, row))
-        done, total, text = words.progress(row)
+        done, total, text = summaries.progress(row)
         return self._pages.show(
             visit,
             "library_many.html",
-            title=words.heading(row),
+            title=summaries.heading(row),
             job={"id": row.change_id, "done": done, "total": total, "text": text},
             mark=row.state.value,
             back=back,
@@ -165,7 +165,7 @@ class BulkPages:
         """The progress for a script, which opens the page again when `mark` changes."""
         account = visit.signed_in.account
         row = await self.changes.get(account, visit.request.path_params["change_id"])
-        done, total, text = words.progress(row)
+        done, total, text = summaries.progress(row)
         job = {"id": row.change_id, "done": done, "total": total, "text": text}
         return self._pages.json({"mark": row.state.value, "jobs": [job]})
 
@@ -183,8 +183,8 @@ class BulkPages:
             raise
         if not row.is_finished:
             return {}
-        undo = row.change_id if words.can_be_undone(row) else ""
-        said = {} if visit.query.get("said") else {"message": words.sentence(row)}
+        undo = row.change_id if summaries.can_be_undone(row) else ""
+        said = {} if visit.query.get("said") else {"message": summaries.sentence(row)}
         return {**said, "undo_change": undo}
 
     async def after(

@@ -9,7 +9,7 @@ import msgspec
 
 from bowerbird.assembly import Services
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.labels.operations import Op
+from bowerbird.library.labels.labels import Op
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import BulkRow
 from bowerbird.model.labels import name_key

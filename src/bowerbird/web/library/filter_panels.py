@@ -5,7 +5,7 @@ from typing import Final
 
 from bowerbird.assembly import Services
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.statistics.facets import Facet
+from bowerbird.library.statistics import Facet
 from bowerbird.model import languages
 from bowerbird.model.posts import networks
 from bowerbird.model.posts.networks import NETWORKS

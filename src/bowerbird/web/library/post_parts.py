@@ -12,7 +12,7 @@ import msgspec
 from markupsafe import Markup
 
 from bowerbird.images import hosts
-from bowerbird.library.bookmarks.threads import Thread
+from bowerbird.library.bookmarks.list_request import Thread
 from bowerbird.model import json_depth
 from bowerbird.model.labels import COLORS, name_key
 from bowerbird.model.posts import media

@@ -10,7 +10,7 @@ import msgspec
 from markupsafe import Markup
 from msgspec import Struct
 
-from bowerbird.library.bookmarks.threads import Thread
+from bowerbird.library.bookmarks.list_request import Thread
 from bowerbird.lru import LruCache
 from bowerbird.model import json_depth
 from bowerbird.web.library.addresses import COMPACT, GRID

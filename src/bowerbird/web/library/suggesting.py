@@ -13,7 +13,7 @@ from bowerbird.assembly import Services
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.bookmarks import is_post_id
-from bowerbird.library.bulk import words
+from bowerbird.library.bulk import summaries
 from bowerbird.library.bulk.changes import BulkChanges, NewChange, packed_parts
 from bowerbird.library.labels.label_list import LabelList
 from bowerbird.library.labels.suggestions import LabelSuggestions, SuggestedLabel
@@ -133,7 +133,7 @@ class LabelPicking:
         colours = await self._listed.colors(account)
         return self._pages.json(
             {
-                "said": words.sentence(row),
+                "said": summaries.sentence(row),
                 "changed": row.changed,
                 "change": row.change_id if row.changed else None,
                 "label": _label(row.label.name, None, colours.get(row.label.name)),

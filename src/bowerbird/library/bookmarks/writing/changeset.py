@@ -14,9 +14,8 @@ from typing import Final, NamedTuple
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
 from bowerbird.library.access.turns import lock_library
-from bowerbird.library.bookmarks.post_documents import PostDocuments
 from bowerbird.library.bookmarks.searching.counted_words import CountedWords
-from bowerbird.library.bookmarks.writing.annotations import replaced_values
+from bowerbird.library.bookmarks.writing.post_documents import PostDocuments, replaced_values
 from bowerbird.model import events
 from bowerbird.model.arrival import Counts, counts_of
 from bowerbird.model.bulk import (

@@ -1,11 +1,13 @@
 """Keeps changes for a while, so that they can be undone, and bounds what is kept.
 
 A change beyond a bound is not refused: the oldest finished one can no longer be undone, and what is
-kept of it is removed, at least as many rows as are added.
+kept of it is removed, at least as many rows as are added. So is the log of the oldest run of an
+import; runs can be undone for 30 days.
 """
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from enum import Enum, auto
 from typing import Final, NamedTuple
 
 import msgspec
@@ -14,6 +16,8 @@ from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import activity
 from bowerbird.library.bookmarks.writing.changeset import Changeset
+from bowerbird.library.bookmarks.writing.upsert_batch import Batch
+from bowerbird.model.arrival import Deletion, RunRow
 from bowerbird.model.bulk import (
     BulkAction,
     BulkRow,
@@ -23,9 +27,11 @@ from bowerbird.model.bulk import (
     owner_of,
     undo_s,
 )
+from bowerbird.model.labels import Label
 from bowerbird.requests import limits
 from bowerbird.storage.changes.bulk import BulkStore
 from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.imports import ChangeStore, Log
 from bowerbird.storage.libraries import LockedLibrary
 
 _ID_BYTES: Final = 12
@@ -182,3 +188,89 @@ def ended(row: BulkRow, state: BulkState, now: int) -> BulkRow:
     """The change once it or its undo is finished."""
     until = now + undo_s(row.action) * MICROSECONDS
     return msgspec.structs.replace(row, state=state, finished_at=now, undo_until=until)
+
+
+UNDO_DAYS: Final = 30
+KEPT: Final = UNDO_DAYS * 86_400 * MICROSECONDS
+LOG_BYTES_MAX: Final = 256 << 20
+
+
+class ChangedBy(Enum):
+    """Who changes a post without a run, which decides what an undo of an earlier run restores."""
+
+    # The post belongs to no run any more.
+    OWNER = auto()
+    # Its new content stays.
+    SOURCE = auto()
+    # It only says that the post was removed at its source, which an undo keeps anyway.
+    MARK = auto()
+
+
+def undo_until(now: int) -> int:
+    return now + KEPT
+
+
+class ChangeLog:
+    def __init__(self, database: Database, clock: Clock) -> None:
+        self._database = database
+        self._store = ChangeStore(database)
+        self._clock = clock
+
+    async def record(
+        self,
+        transaction: Transaction,
+        opened: LockedLibrary,
+        run: RunRow | None,
+        batch: Batch,
+        *,
+        created: Sequence[Label],
+        deletions: Mapping[str, Deletion],
+        by: ChangedBy = ChangedBy.OWNER,
+    ) -> None:
+        if run is None or not run.undo_until:
+            # What is not recorded stays when a run is undone.
+            numbers = [row["number"] for row in batch.changed]
+            if not numbers or (run is None and by is ChangedBy.MARK):
+                return
+            if by is ChangedBy.OWNER or run is not None:
+                await self._store.forget(transaction, opened.account_id, numbers)
+            else:
+                await self._store.forget_states(transaction, opened.account_id, numbers)
+            return
+        if batch.new or batch.changed:
+            await self._store.add(
+                transaction,
+                opened.account_id,
+                run.number,
+                batch.changes(deletions.get),
+                labels=created,
+                undo_until=undo_until(self._clock()),
+            )
+
+    async def forget(
+        self, transaction: Transaction, account_id: int, numbers: Sequence[int]
+    ) -> None:
+        """Posts that their owner saves are no longer part of earlier runs."""
+        if numbers:
+            await self._store.forget(transaction, account_id, numbers)
+
+    async def make_room(self, account_id: int) -> None:
+        """Removes the oldest logs, in short transactions, until the others are small enough."""
+
+        async def work(transaction: Transaction) -> None:
+            await self._remove_oldest(transaction, account_id)
+
+        while _is_full(await self._store.logs(self._database, account_id)):
+            await self._database.write(work, account_id)
+
+    async def _remove_oldest(self, transaction: Transaction, account_id: int) -> None:
+        logs = await self._store.logs(transaction, account_id)
+        if not _is_full(logs):
+            return
+        oldest = logs[0].number
+        await self._store.give_up(transaction, account_id, oldest)
+        await self._store.remove_first(transaction, account_id, oldest, _REMOVED_PER_TURN)
+
+
+def _is_full(logs: Sequence[Log]) -> bool:
+    return sum(log.size for log in logs) > LOG_BYTES_MAX

@@ -13,7 +13,7 @@ from bowerbird.library.access import turns
 from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bookmarks.searching.counted_words import CountedWords
 from bowerbird.library.bookmarks.writing.bookmark_row import Row, draft_of, words_of
-from bowerbird.library.bookmarks.writing.change_log import ChangedBy, ChangeLog
+from bowerbird.library.bookmarks.writing.kept_changes import ChangedBy, ChangeLog
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames, LabelRoom
 from bowerbird.library.bookmarks.writing.upsert_batch import Batch, differs
 from bowerbird.library.vectors.sweeps import StaleVectors, embedding_text, text_hash

@@ -7,13 +7,13 @@ from typing import Any, Final
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
-from bowerbird.library.bookmarks.writing.annotations import replaced_values
 from bowerbird.library.bookmarks.writing.bookmark_row import (
     Row,
     complete,
     searchable_texts,
     words_of,
 )
+from bowerbird.library.bookmarks.writing.post_documents import replaced_values
 from bowerbird.model import events
 from bowerbird.model.arrival import (
     Change,

@@ -1,7 +1,8 @@
-"""Leaves out the fields of bookmarks that a program does not ask for.
+"""What answers add to the JSON of bookmarks, and what they leave out.
 
-A type with only the wanted fields reads the JSON: everything else is skipped, and what is wanted is
-copied as it is.
+The JSON of a post that is only a link says how much of it the library has. If a program asks for
+some fields, a type with only these reads the JSON: everything else is skipped, and what is wanted
+is copied as it is.
 """
 
 from collections.abc import Callable, Mapping
@@ -12,16 +13,66 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from bowerbird import errors
-from bowerbird.library.bookmarks.contents import ContentFields
 from bowerbird.model import json_depth
+from bowerbird.model.accounts import Account
 from bowerbird.model.posts.bookmarks import Bookmark
+from bowerbird.model.posts.networks import ContentState, PostContent
 from bowerbird.requests.limits import FIELDS_MAX
+from bowerbird.storage.database import Database
+from bowerbird.storage.links import LinkStore
+
+_FIRST: Final = b'{"post_id":"'
+_posts: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
+_encode: Final = msgspec.json.Encoder().encode
+
+
+class ContentFields(Struct, frozen=True):
+    content_state: ContentState
+    content_problem: str | UnsetType = UNSET
+
+
+class Contents:
+    def __init__(self, database: Database, *, is_fetched: bool) -> None:
+        """`is_fetched`: whether the text of posts that are only links is asked for."""
+        self._is_fetched = is_fetched
+        self._links = LinkStore(database)
+
+    async def of(self, account: Account, post_id: str) -> PostContent:
+        return await self._links.content(account.account_id, post_id, is_fetched=self._is_fetched)
+
+    async def of_page(self, account: Account, body: bytes) -> Mapping[str, PostContent]:
+        """Of the posts of a page that are only links, by id."""
+        # Most libraries have no posts that are only links, and their lists need no ids.
+        if not body or not account.has_bare_links:
+            return {}
+        ids = [_id(bytes(raw)) for raw in _posts(b"[%b]" % body)]
+        return await self._links.contents(account.account_id, ids, is_fetched=self._is_fetched)
+
+
+def with_content(bookmark: bytes, content: PostContent | None) -> bytes:
+    """The JSON of a bookmark with the state of its post, unless that is whole."""
+    if content is None or content.state is ContentState.WHOLE:
+        return bookmark
+    said = _encode(ContentFields(content.state, content.problem or UNSET))
+    return b"%b,%b" % (bookmark[:-1], said[1:])
+
+
+def with_contents(body: bytes, contents: Mapping[str, PostContent]) -> bytes:
+    """The bookmarks of a page, still separated by commas."""
+    if not contents:
+        return body
+    bookmarks = [bytes(raw) for raw in _posts(b"[%b]" % body)]
+    return b",".join([with_content(one, contents.get(_id(one))) for one in bookmarks])
+
+
+def _id(bookmark: bytes) -> str:
+    """The id, which is the first field: a document of any depth need not be decoded."""
+    return bookmark[len(_FIRST) : bookmark.index(b'"', len(_FIRST))].decode()
+
 
 # What some lists add to a bookmark.
 _ADDED: Final = ("highlight", "score", *ContentFields.__struct_fields__)
 _KEPT_TYPES: Final = 256
-_posts: Final = msgspec.json.Decoder(list[Raw]).decode
-_encode: Final = msgspec.json.Encoder().encode
 
 # The wanted fields by name; those of an object, or nothing if all of it is wanted.
 _Wanted = dict[str, "_Wanted"]
