@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,14 +35,12 @@ class Endpoint:
         headers = {k.lower(): v for k, _, v in (line.partition(": ") for line in head[1:] if line)}
         body = await reader.readexactly(int(headers["content-length"]))
         self.requests.append((head[0], headers, json.loads(body)))
-        if self.response:
+        # Without a response, it sends nothing until the client disconnects.
+        with closing(writer), suppress(ConnectionError):
             writer.write(self.response)
             await writer.drain()
-            writer.close()
-        else:
-            # Sends nothing until the client disconnects.
-            await reader.read()
-            writer.close()
+            if not self.response:
+                await reader.read()
 
 
 def http_response(body: Any, status: str = "200 OK") -> bytes:

@@ -61,26 +61,25 @@ class Introductions:
         """The reply about the data, or None if the model is not configured or failed."""
         if not self.is_ready:
             return None
-        import httpx2  # noqa: PLC0415 - slow to import, and most installations do not use it
+        # Slow to import, and most installations do not use it.
+        import httpx2  # noqa: PLC0415
+
+        from bowerbird.outgoing import UnusableAnswer  # noqa: PLC0415
 
         try:
             response = await self._request(instruction, data)
             return msgspec.json.decode(response, type=_Completion).choices[0].message.content
-        except (
-            httpx2.HTTPError,
-            httpx2.InvalidURL,
-            OSError,
-            UnicodeError,
-            RecursionError,
-        ) as error:
+        except (httpx2.InvalidURL, OSError, UnicodeError, RecursionError) as error:
             self._log.warning("introduction_failed", reason=type(error).__name__)
             return None
-        except (msgspec.MsgspecError, IndexError, ValueError, _UnusableResponseError) as error:
+        except (msgspec.MsgspecError, IndexError, ValueError, UnusableAnswer) as error:
             self._log.warning("introduction_failed", reason=str(error)[:200])
             return None
 
     async def _request(self, instruction: str, data: dict[str, Any]) -> bytes:
         import httpx2  # noqa: PLC0415 - see `ask`
+
+        from bowerbird.outgoing import OutgoingRequests, whole  # noqa: PLC0415
 
         body = {
             "model": self._model,
@@ -91,32 +90,18 @@ class Introductions:
             "max_tokens": 300,
             "temperature": 0,
         }
-        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        headers = {"Content-Type": "application/json"}
+        if self._key:
+            headers["Authorization"] = f"Bearer {self._key}"
+        url = httpx2.URL(f"{self._url}/chat/completions")
         async with (
             asyncio.timeout(self._timeout_s),
-            httpx2.AsyncClient(timeout=self._timeout_s, trust_env=False) as client,
-            client.stream(
-                "POST", f"{self._url}/chat/completions", json=body, headers=headers
-            ) as response,
+            OutgoingRequests(private_hosts=None) as requests,
+            requests.response("POST", url, headers, msgspec.json.encode(body)) as response,
         ):
             if response.status_code != httpx2.codes.OK:
-                raise _UnusableResponseError(
-                    f"The endpoint returned status {response.status_code}."
-                )
-            return await _read(response)
-
-
-class _UnusableResponseError(Exception):
-    pass
-
-
-async def _read(response: Any) -> bytes:
-    received = b""
-    async for part in response.aiter_bytes():
-        received += part
-        if len(received) > _MAX_RESPONSE_BYTES:
-            raise _UnusableResponseError("The response is too large.")
-    return received
+                raise ValueError(f"The endpoint returned status {response.status_code}.")
+            return await whole(response, _MAX_RESPONSE_BYTES)
 
 
 def _shorten(text: str) -> str | None:

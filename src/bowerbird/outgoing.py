@@ -11,7 +11,7 @@ import ipaddress
 import socket
 import ssl
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import cache
 from types import TracebackType
@@ -55,6 +55,11 @@ _SILENCE_S: Final = 10.0
 _ADDRESSES_TRIED: Final = 2
 _READ_BYTES: Final = 1 << 16
 HEAD_BYTES_MAX: Final = 64 * 1024
+_HEADERS: Final = {
+    # A small compressed answer could become a huge one.
+    "Accept-Encoding": "identity",
+    "User-Agent": "Bowerbird",
+}
 _CONTROLS: Final = frozenset(map(chr, (*range(32), 127)))
 _PORTS: Final = {"https": 443, "http": 80}
 
@@ -70,6 +75,10 @@ class PrivateAddress(Exception):  # noqa: N818 - named for what it is
     """The name of the host leads to an address that is not on the public internet."""
 
 
+class UnusableAnswer(Exception):  # noqa: N818 - named for what it is
+    """The answer is compressed, or larger than the caller takes."""
+
+
 class Response(NamedTuple):
     status_code: int
     # By names in lower case.
@@ -77,10 +86,33 @@ class Response(NamedTuple):
     content: AsyncIterator[bytes]
 
 
+async def whole(response: Response, most: int) -> bytes:
+    """The content of a response."""
+    if response.headers.get("content-encoding", "identity") != "identity":
+        raise UnusableAnswer("response_compressed")
+    content = bytearray()
+    async for part in response.content:
+        content += part
+        if len(content) > most:
+            raise UnusableAnswer("response_too_large")
+    return bytes(content)
+
+
 class OutgoingRequests:
     """Keeps connections open between requests; use it as a context manager."""
 
-    def __init__(self, *, resolve: Resolve = resolve, connect: Connect | None = None) -> None:
+    def __init__(
+        self,
+        private_hosts: Collection[str] | None = (),
+        *,
+        resolve: Resolve = resolve,
+        connect: Connect | None = None,
+    ) -> None:
+        """`private_hosts`: those that the operator allows, as `host` or `host:port`.
+
+        None allows every host, for addresses that the operator has chosen.
+        """
+        self._private_hosts = None if private_hosts is None else frozenset(private_hosts)
         self._resolve = resolve
         self._connect = connect or _opened
         # Those that no request uses, by the time of their last use.
@@ -98,9 +130,11 @@ class OutgoingRequests:
         while self._kept:
             self._kept.pop().close()
 
-    def _may_be_private(self, host_and_port: str) -> bool:  # noqa: ARG002 - no host may
+    def _may_be_private(self, host_and_port: str) -> bool:
         """Whether the operator allows any address for a host and its port."""
-        return False
+        host = host_and_port.rpartition(":")[0]
+        allowed = self._private_hosts
+        return allowed is None or host in allowed or host_and_port in allowed
 
     @asynccontextmanager
     async def response(
@@ -298,7 +332,7 @@ def _places(url: httpx2.URL, host: str, found: Sequence[str]) -> list[Place]:
 
 
 def _head(method: str, url: httpx2.URL, headers: Mapping[str, str], content: bytes) -> bytes:
-    sent = {"Host": url.netloc.decode("ascii"), **headers}
+    sent = {"Host": url.netloc.decode("ascii"), **_HEADERS, **headers}
     if content or method == "POST":
         sent["Content-Length"] = str(len(content))
     lines = [f"{method} {url.raw_path.decode('ascii')} HTTP/1.1"]
@@ -306,7 +340,7 @@ def _head(method: str, url: httpx2.URL, headers: Mapping[str, str], content: byt
     if any(set(line) & _CONTROLS for line in lines):
         # A token or an address with a line break could add a request.
         raise ConnectionError("The request has control characters.")
-    return "\r\n".join([*lines, "", ""]).encode("latin-1")
+    return "\r\n".join([*lines, "", ""]).encode("ascii")
 
 
 def host_port(url: httpx2.URL) -> str:
@@ -316,12 +350,12 @@ def host_port(url: httpx2.URL) -> str:
 
 
 async def _opened(address: str, port: int, name: str) -> Streams:
-    tls = _tls() if name else None
-    return await asyncio.open_connection(address, port, ssl=tls, server_hostname=name or None)
+    context = tls() if name else None
+    return await asyncio.open_connection(address, port, ssl=context, server_hostname=name or None)
 
 
 @cache
-def _tls() -> ssl.SSLContext:
+def tls() -> ssl.SSLContext:
     # Reading all certificates takes tens of milliseconds.
     context = httpx2.create_ssl_context(trust_env=False)
     context.set_alpn_protocols(["http/1.1"])

@@ -242,7 +242,7 @@ async def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path: Path) 
             with pytest.raises(ProviderProblem, match="Example ID did not answer"):
                 await client_of(provider).begin("oidc")
 
-    assert [line["reason"] for line in lines] == ["ConnectError"]
+    assert [line["reason"] for line in lines] == ["SSLCertVerificationError"]
     assert provider.requests == []
 
 

@@ -122,10 +122,7 @@ async def test_a_provider_may_want_the_secret_in_the_form() -> None:
         {"access_token": "a\r\nb"},
         {"access_token": "x" * 20_000},
         {"access_token": ""},
-        {"expires_in": "soon"},
-        {"expires_in": [1]},
         {"expires_in": 1e999},
-        {"expires_at": {}},
     ],
 )
 async def test_malformed_tokens_are_a_sentence(tokens: dict[str, Any]) -> None:

@@ -59,8 +59,7 @@ class Fetcher(OutgoingRequests):
         least_s: float = LEAST_S,
     ) -> None:
         """`private_hosts`: those that the operator allows, as `host` or `host:port`."""
-        super().__init__(resolve=resolve, connect=connect)
-        self._private_hosts = frozenset(private_hosts)
+        super().__init__(private_hosts, resolve=resolve, connect=connect)
         self._timeout_s = self.default_timeout_s if timeout_s is None else timeout_s
         self._least_s = least_s
         # On the clock of `time.monotonic`.
@@ -136,10 +135,6 @@ class Fetcher(OutgoingRequests):
         if not is_plain and not self._may_be_private(host_port(parsed)):
             raise SourceProblem(Problem.PRIVATE_ADDRESS, reason="url")
         return parsed
-
-    def _may_be_private(self, host_and_port: str) -> bool:
-        host = host_and_port.rpartition(":")[0]
-        return not self._private_hosts.isdisjoint((host, host_and_port))
 
 
 @asynccontextmanager

@@ -28,12 +28,7 @@ _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _TEMPORARY: Final = frozenset({408, 425, 429})
 _FIRST_ERROR_OF_SERVER: Final = 500
 _DIGITS: Final = 18
-_HEADERS: Final = {
-    "Accept": ", ".join(formats.TYPES),
-    # A small compressed answer could become a huge one.
-    "Accept-Encoding": "identity",
-    "User-Agent": "Bowerbird",
-}
+_HEADERS: Final = {"Accept": ", ".join(formats.TYPES)}
 
 
 class Reason(StrEnum):

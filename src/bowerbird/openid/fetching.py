@@ -4,36 +4,23 @@ Requests go over TLS only, are limited in size and time, and follow no redirects
 """
 
 import asyncio
-import ssl
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
-from functools import cache
+from collections.abc import Mapping
 from typing import Any, Final, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import httpx2
 import msgspec
-from authlib.integrations.httpx_client import AsyncOAuth2Client
 from joserfc.jwk import Key, KeySet, import_key
 from msgspec import Struct
 
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.openid.providers import Provider, unreachable, unusable
+from bowerbird.outgoing import OutgoingRequests, UnusableAnswer, whole
 from bowerbird.settings.values import LOOPBACK
 
 MAX_RESPONSE_BYTES: Final = 1024 * 1024
 _LONGEST_URL: Final = 2048
-_HEADERS: Final = {
-    "Accept": "application/json",
-    # A small compressed answer could become a huge one.
-    "Accept-Encoding": "identity",
-    "User-Agent": "Bowerbird",
-}
 T = TypeVar("T")
-
-
-class _UnusableResponseError(Exception):
-    pass
 
 
 def is_loopback(url: str) -> bool:
@@ -55,76 +42,6 @@ def is_safe(url: str, *, may_be_loopback: bool) -> bool:
     return parsed.scheme == "https"
 
 
-class _BoundedStream(httpx2.AsyncByteStream):
-    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
-        self._stream = stream
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        received = 0
-        async for part in self._stream:
-            received += len(part)
-            if received > MAX_RESPONSE_BYTES:
-                raise _UnusableResponseError("response_too_large")
-            yield part
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
-
-
-class _BoundedTransport(httpx2.AsyncBaseTransport):
-    """Checks what all requests share, including the request that Authlib makes."""
-
-    def __init__(self) -> None:
-        self._inner = httpx2.AsyncHTTPTransport(verify=tls(), trust_env=False)
-
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        response = await self._inner.handle_async_request(request)
-        if response.headers.get("content-encoding", "identity") != "identity":
-            await response.aclose()
-            raise _UnusableResponseError("response_compressed")
-        assert isinstance(response.stream, httpx2.AsyncByteStream)
-        return httpx2.Response(
-            status_code=response.status_code,
-            headers=response.headers,
-            stream=_BoundedStream(response.stream),
-            extensions=response.extensions,
-        )
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()
-
-
-@cache
-def tls() -> ssl.SSLContext:
-    # Reading all certificates takes tens of milliseconds.
-    return httpx2.create_ssl_context(trust_env=False)
-
-
-@asynccontextmanager
-async def connection(provider: Provider, timeout_s: float) -> AsyncIterator[Any]:
-    """An OAuth 2 client of Authlib; failures of the network become ProviderProblems."""
-    try:
-        async with (
-            asyncio.timeout(timeout_s),
-            AsyncOAuth2Client(
-                client_id=provider.client_id,
-                client_secret=provider.client_secret,
-                transport=_BoundedTransport(),
-                timeout=timeout_s,
-                follow_redirects=False,
-                trust_env=False,
-                headers=_HEADERS,
-                # Used where the caller does not pass `auth`.
-                token_endpoint_auth_method="client_secret_post",  # noqa: S106 - a method
-            ) as client,
-        ):
-            yield client
-    except _UnusableResponseError as error:
-        raise unusable(provider, str(error)) from None
-    except (httpx2.RequestError, TimeoutError, OSError) as error:
-        raise unreachable(provider, type(error).__name__) from None
-
-
 class Fetcher:
     """Reads JSON documents of one provider."""
 
@@ -133,14 +50,37 @@ class Fetcher:
         self._timeout_s = timeout_s
 
     async def get(self, url: str, kind: type[T], headers: Mapping[str, str] | None = None) -> T:
-        async with connection(self._provider, self._timeout_s) as client:
-            response = await client.request("GET", url, headers=headers, withhold_token=True)
-        if response.status_code != httpx2.codes.OK:
-            raise unusable(self._provider, f"status_{response.status_code}")
+        status, content = await self._answer("GET", url, headers or {})
+        if status != httpx2.codes.OK:
+            raise unusable(self._provider, f"status_{status}")
         try:
-            return msgspec.json.decode(response.content, type=kind)
+            return msgspec.json.decode(content, type=kind)
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:
             raise unusable(self._provider, type(error).__name__) from None
+
+    async def post_form(
+        self, url: str, fields: Mapping[str, str], headers: Mapping[str, str]
+    ) -> tuple[int, bytes]:
+        """The status and the content of the answer."""
+        kind = {"Content-Type": "application/x-www-form-urlencoded"}
+        return await self._answer("POST", url, {**headers, **kind}, urlencode(fields).encode())
+
+    async def _answer(
+        self, method: str, url: str, headers: Mapping[str, str], content: bytes = b""
+    ) -> tuple[int, bytes]:
+        sent = {"Accept": "application/json", **headers}
+        try:
+            async with (
+                asyncio.timeout(self._timeout_s),
+                # The operator has chosen the provider, which may be in the same network.
+                OutgoingRequests(private_hosts=None) as requests,
+                requests.response(method, httpx2.URL(url), sent, content) as found,
+            ):
+                return found.status_code, await whole(found, MAX_RESPONSE_BYTES)
+        except UnusableAnswer as error:
+            raise unusable(self._provider, str(error)) from None
+        except (TimeoutError, OSError, UnicodeError) as error:
+            raise unreachable(self._provider, type(error).__name__) from None
 
 
 _LIFETIME: Final = 3600 * MICROSECONDS

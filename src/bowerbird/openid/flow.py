@@ -3,6 +3,7 @@
 Imported with the first sign-in, because httpx2, Authlib and joserfc are slow to import.
 """
 
+import base64
 import hmac
 import re
 import secrets
@@ -11,9 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
-import httpx2
 import msgspec
-from authlib.integrations.base_client import OAuthError
 from authlib.oauth2.client import OAuth2Client
 from authlib.oidc.core import CodeIDToken
 from joserfc import jwt
@@ -24,7 +23,7 @@ from msgspec import Struct
 
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.openid import sign_in
-from bowerbird.openid.fetching import Discovery, Fetcher, connection
+from bowerbird.openid.fetching import Discovery, Fetcher
 from bowerbird.openid.providers import (
     Endpoints,
     Provider,
@@ -113,6 +112,7 @@ def _describe(error: Exception) -> str:
     return f"id_token_{type(error).__name__}" + (f"_{claim}" if claim else "")
 
 
+_FIRST_ERROR_OF_SERVER: Final = 500
 _CODE: Final = re.compile(r"[\x20-\x7e]{1,4096}")
 _SENDABLE: Final = re.compile(r"[\x21-\x7e]{1,16384}")
 _GITHUB_HEADERS: Final = {
@@ -209,25 +209,29 @@ class Flow:
 
     async def _exchange(self, destination: _Destination, code: str, verifier: str) -> _Tokens:
         provider = self._provider
-        # RFC 6749, 2.3.1: id and secret are form-encoded first, which Authlib leaves out.
-        basic = httpx2.BasicAuth(_form(provider.client_id), _form(provider.client_secret))
-        async with connection(provider, self._timeout_s) as client:
-            try:
-                answer = await client.fetch_token(
-                    destination.token,
-                    auth=basic if destination.uses_basic_authentication else None,
-                    grant_type="authorization_code",
-                    code=code,
-                    redirect_uri=self._redirect_url,
-                    code_verifier=verifier,
-                )
-            except OAuthError as error:
-                raise refused(provider, error.error) from None
-            except httpx2.HTTPStatusError as error:
-                raise unusable(provider, f"status_{error.response.status_code}") from None
-            except (ValueError, TypeError, OverflowError, RecursionError, AttributeError) as error:
-                raise unusable(provider, f"token_{type(error).__name__}") from None
-        return self._read_tokens(dict(answer))
+        fields = {
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": self._redirect_url,
+            "code_verifier": verifier,
+        }
+        headers = {}
+        if destination.uses_basic_authentication:
+            # RFC 6749, 2.3.1: id and secret are form-encoded first.
+            pair = f"{_form(provider.client_id)}:{_form(provider.client_secret)}"
+            headers["Authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
+        else:
+            fields |= {"client_id": provider.client_id, "client_secret": provider.client_secret}
+        status, content = await self._fetcher.post_form(destination.token, fields, headers)
+        if status >= _FIRST_ERROR_OF_SERVER:
+            raise unusable(provider, f"status_{status}")
+        try:
+            answer = msgspec.json.decode(content, type=dict[str, Any])
+        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+            raise unusable(provider, f"token_{type(error).__name__}") from None
+        if "error" in answer:
+            raise refused(provider, answer["error"])
+        return self._read_tokens(answer)
 
     def _read_tokens(self, answer: dict[str, Any]) -> _Tokens:
         try:

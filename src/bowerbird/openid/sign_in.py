@@ -223,7 +223,8 @@ class OpenIdClient:
 
 def _imported() -> "type[Flow]":
     """Slow the first time, so it runs on a thread: the API must not wait for it."""
-    from bowerbird.openid import fetching, flow  # noqa: PLC0415 - slow to import
+    from bowerbird import outgoing  # noqa: PLC0415 - slow to import
+    from bowerbird.openid import flow  # noqa: PLC0415
 
-    fetching.tls()
+    outgoing.tls()
     return flow.Flow

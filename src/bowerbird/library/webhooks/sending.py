@@ -39,12 +39,7 @@ _FIRST_FREE_PORT: Final = 1_024
 _LAST_PORT: Final = 65_535
 _DELIVERED: Final = range(200, 300)
 _REDIRECTS: Final = range(300, 400)
-_HEADERS: Final = {
-    "Content-Type": "application/json",
-    # A small compressed answer could become a huge one.
-    "Accept-Encoding": "identity",
-    "User-Agent": "Bowerbird",
-}
+_HEADERS: Final = {"Content-Type": "application/json"}
 
 
 class Attempt(Struct, frozen=True):
@@ -65,9 +60,7 @@ class Sender(OutgoingRequests):
         connect: Connect | None = None,
         timeout_s: float = TIMEOUT_S,
     ) -> None:
-        """`private_hosts`: those that the operator allows, as `host` or `host:port`."""
-        super().__init__(resolve=resolve, connect=connect)
-        self._private_hosts = frozenset(private_hosts)
+        super().__init__(private_hosts, resolve=resolve, connect=connect)
         self._timeout_s = timeout_s
 
     @classmethod
@@ -116,10 +109,6 @@ class Sender(OutgoingRequests):
         if self._may_be_private(host_port(parsed)):
             return ""
         return _problem_in_public(parsed)
-
-    def _may_be_private(self, host_and_port: str) -> bool:
-        host = host_and_port.rpartition(":")[0]
-        return not self._private_hosts.isdisjoint((host, host_and_port))
 
 
 async def _read(response: Response, answer: bytearray) -> None:
