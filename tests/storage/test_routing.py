@@ -110,12 +110,10 @@ def statements() -> dict[tuple[str, str], str]:
     filters = [sql for name, sql in bookmarks.items() if name.startswith("filter_")]
     for resource, own in queries.every("postgres").items():
         parts = {
-            **own,
-            # It reads no table.
-            "piece": "c.rendering",
             "rendered": "c.rendering",
+            **dict.fromkeys(("updated", "flags", "untagged", "tags"), "00"),
             "filters": " AND ".join([*FRAGMENTS.values(), *filters]),
-            "condition": own.get("expired_condition", "TRUE"),
+            "condition": "TRUE",
             "direction": "DESC",
             "sort": "b.sort_index",
             "media": "count(*)",
@@ -133,7 +131,7 @@ def statements() -> dict[tuple[str, str], str]:
 
 
 def complete(sql: str, parts: Mapping[str, str]) -> str:
-    while (filled := re.sub(r"\{(\w+)\}", lambda part: parts[part[1]], sql)) != sql:
+    while (filled := re.sub(r"\{(\w+)(?:\[\d\])?\}", lambda part: parts[part[1]], sql)) != sql:
         sql = filled
     return sql
 

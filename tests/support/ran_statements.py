@@ -7,7 +7,6 @@ Only the test processes themselves are watched, not the servers that they start.
 """
 
 import re
-from functools import cache
 from typing import Any, Final
 
 import apsw
@@ -38,10 +37,9 @@ class _Watch:
     def __init__(self) -> None:
         self._ran: set[str] = set()
         self._texts: set[str] = set()
-        plain, plain_numbered = queries.load, queries.numbered
+        plain, plain_numbered = queries.parts, queries.numbered
 
-        @cache
-        def load(resource: str, dialect: str) -> queries.Queries:
+        def parts(resource: str, dialect: str) -> queries.Queries:
             texts = plain(resource, dialect)
             # A database may have nothing to do where the other one has: an empty text is not run.
             return {
@@ -56,7 +54,7 @@ class _Watch:
             connection.exec_trace = self._traced
 
         # mypy sees functions where the modules have variables of the same type.
-        queries.__dict__.update(load=load, numbered=numbered)
+        queries.__dict__.update(parts=parts, numbered=numbered)
         apsw.connection_hooks.append(watch)
 
     def _traced(self, _cursor: apsw.Cursor, sql: str, _bindings: Any) -> bool:

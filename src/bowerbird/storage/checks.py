@@ -210,8 +210,7 @@ class CheckStore(Store):
         return tables + others
 
     async def _stored(self, rows: Rows, condition: str, values: Values) -> list[StoredBookmark]:
-        fragments = {name: self._sql[name] for name in ("has_words", "label_names")}
-        found = await rows(self._sql["page"].format(condition=condition, **fragments), values)
+        found = await rows(self._sql["page"].format(condition=condition), values)
         return [
             StoredBookmark(
                 dict(zip(_COLUMNS, row[:-3], strict=True)), row[-3], bool(row[-2]), _names(row[-1])

@@ -12,7 +12,6 @@ from bowerbird.storage.database import Reader, Row, Store, Transaction, record
 
 class ConnectionStore(Store):
     resource = "connections"
-    fragments = ("columns",)
 
     async def insert(
         self, transaction: Transaction, account_id: int, new: Connection, most: int

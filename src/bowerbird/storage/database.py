@@ -200,15 +200,10 @@ class Store:
     """Runs the statements of a resource by their names, with their values as arguments."""
 
     resource: ClassVar[str]
-    # Those of its statements that others have in braces.
-    fragments: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._sql = sql = database.queries(self.resource)
-        if self.fragments:
-            parts = {name: sql[name] for name in self.fragments}
-            self._sql = {name: text.format(**parts) for name, text in sql.items()}
+        self._sql = database.queries(self.resource)
 
     def _read(self, name: str, /, **values: Any) -> Running[Sequence[Row]]:
         return self._database.rows(self._sql[name], values)

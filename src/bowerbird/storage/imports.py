@@ -25,7 +25,6 @@ from bowerbird.storage.libraries import LockedLibrary
 
 class RunStore(Store):
     resource = "imports"
-    fragments = ("columns",)
 
     async def by_id(self, reader: Reader, account_id: int, run_id: str) -> RunRow | None:
         rows = await self._rows(reader, "run", account_id=account_id, run_id=run_id)

@@ -102,7 +102,6 @@ class FileImportStore(Store):
 
 class IngestRunStore(Store):
     resource = "ingest"
-    fragments = ("columns",)
 
     async def insert(self, transaction: Transaction, account_id: int, run: IngestRun) -> None:
         values = {**asdict(run), "account_id": account_id, "now": run.started_at}

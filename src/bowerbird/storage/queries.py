@@ -3,7 +3,8 @@
 A statement is in sql/<room>/<resource>.sql, for both databases. It may use the few words below that
 only one of them knows: for the other, they are replaced or left out. Statements that differ in more
 are beside it in <resource>.sqlite.sql and <resource>.postgres.sql; a test checks that the names
-match. Write parameters as :name and casts as CAST(x AS t), never x::t.
+match. Write parameters as :name and casts as CAST(x AS t), never x::t. The name of another
+statement of the resource, in braces, stands for its text; stores fill in what other braces mean.
 
 Also writes a keyword query and a post's tokens in the syntax of FTS5 and of PostgreSQL.
 
@@ -23,6 +24,7 @@ from msgspec import Struct
 from bowerbird.model.words import GAP, UNCOUNTED_END, Either, Form, Match, Part, Term, WordQuery
 
 _NAME: Final = re.compile(r"^-- name: (\w+)\n", re.MULTILINE)
+_PART: Final = re.compile(r"\{(\w+)\}")
 _COMMENT: Final = re.compile(r"^--.*\n", re.MULTILINE)
 _PARAMETER: Final = re.compile(r"(?<![:\w]):([a-z_]+)")
 
@@ -51,6 +53,16 @@ Queries = dict[str, str]
 
 @cache
 def load(resource: str, dialect: str) -> Queries:
+    own = parts(resource, dialect)
+
+    def whole(text: str) -> str:
+        return _PART.sub(lambda part: whole(own[part[1]]) if part[1] in own else part[0], text)
+
+    return {name: whole(text) for name, text in own.items()}
+
+
+def parts(resource: str, dialect: str) -> Queries:
+    """The statements as they are in the files."""
     queries: Queries = {}
     for name in (f"{resource}.sql", f"{resource}.{dialect}.sql"):
         if file := files().get(name):

@@ -13,7 +13,6 @@ _choices = msgspec.json.Decoder(Choices).decode
 
 class ShareStore(Store):
     resource = "shares"
-    fragments = ("columns",)
 
     def generation(self) -> int | None:
         """Changes with every commit; None if the database cannot tell."""

@@ -379,15 +379,9 @@ class BookmarkStore:
         conditions = [FRAGMENTS.get(f) or self._sql.get(f"filter_{f}", f) for f in fragments]
         if has_number is not None:
             conditions.append(_AFTER[sort.descending, has_number].format(sort=column))
-        rendered = self._sql["rendered"].format(**_CLOSINGS)
-        piece = self._sql["piece"].format(state=self._sql["state"], rendered=rendered, **_CLOSINGS)
-        direction = "DESC" if sort.descending else "ASC"
         return self._sql[name].format(
-            state=self._sql["state"],
-            rendered=rendered,
-            piece=piece,
-            joined=self._sql["joined"].format(direction=direction),
             filters=" AND ".join(conditions) or "TRUE",
             sort=column,
-            direction=direction,
+            direction="DESC" if sort.descending else "ASC",
+            **_CLOSINGS,
         )

@@ -153,12 +153,8 @@ class FacetStore(Store):
 _LAST: Final = "\U0010ffff"
 
 
-class AuthorStore:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        sql = database.queries("authors")
-        latest = {name: sql[name] for name in ("of_handle", "of_name")}
-        self._sql = {name: sql[name].format(**latest) for name in ("by_handle", "by_name")}
+class AuthorStore(Store):
+    resource = "authors"
 
     async def by_handle(self, account_id: int, start: str, limit: int) -> Sequence[Row]:
         """(folded handle, number of a late post) of the first authors in order of their handles."""
@@ -172,4 +168,4 @@ class AuthorStore:
         self, statement: str, account_id: int, start: str, limit: int
     ) -> Sequence[Row]:
         values = {"account_id": account_id, "first": start, "end": start + _LAST, "limit": limit}
-        return await self._database.slow_rows(self._sql[statement], values)
+        return await self._read_slowly(statement, **values)

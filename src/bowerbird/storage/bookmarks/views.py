@@ -17,7 +17,6 @@ _buckets = msgspec.json.Decoder(list[Bucket]).decode
 
 class ViewStore(Store):
     resource = "views"
-    fragments = ("columns",)
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)

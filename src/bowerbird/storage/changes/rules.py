@@ -14,7 +14,6 @@ _entry: Final = msgspec.json.Decoder(LogEntry).decode
 
 class RuleStore(Store):
     resource = "rules"
-    fragments = ("columns",)
 
     async def all(self, reader: Reader, account_id: int) -> list[Rule]:
         """Every rule in the order in which they run."""

@@ -11,7 +11,6 @@ from bowerbird.storage.database import Reader, Row, Store, Transaction
 
 class WebhookStore(Store):
     resource = "webhooks"
-    fragments = ("columns", "delivery_columns")
 
     async def insert(
         self, transaction: Transaction, account_id: int, new: Webhook, most: int

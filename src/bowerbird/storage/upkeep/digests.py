@@ -33,7 +33,6 @@ class Candidate(Struct, frozen=True):
 
 class DigestPostStore(Store):
     resource = "digest_posts"
-    fragments = ("candidate", "rendered")
 
     async def count(self, account: Account, span: Span) -> int:
         rows = await self._of(account, "count_between", start=span.start, end=span.end)
@@ -84,7 +83,6 @@ _contents: Final = msgspec.json.Decoder(Contents).decode
 
 class DigestStore(Store):
     resource = "digests"
-    fragments = ("columns",)
 
     async def preferences(self, account_id: int, reader: Reader | None = None) -> Preferences:
         rows = await self._rows(reader or self._database, "preferences", account_id=account_id)

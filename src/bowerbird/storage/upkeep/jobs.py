@@ -14,7 +14,7 @@ from msgspec import Struct
 from bowerbird.clock import MICROSECONDS
 from bowerbird.errors import Code, Refusal
 from bowerbird.model.jobs import MAX_TRIES, Job, JobCount, JobResponse, OpenJob, QueueState
-from bowerbird.storage.database import Database, Reader, Store, Transaction, Values
+from bowerbird.storage.database import Reader, Store, Transaction, Values
 
 _ID_BYTES: Final = 16
 _WORKER_DIED: Final = f"The worker stopped during the last of {MAX_TRIES} attempts."
@@ -46,13 +46,6 @@ class _Turn(Struct, frozen=True):
 
 class JobStore(Store):
     resource = "jobs"
-
-    def __init__(self, database: Database) -> None:
-        super().__init__(database)
-        now, condition = self._sql["now"], "{condition}"
-        self._sql = {
-            name: text.format(now=now, condition=condition) for name, text in self._sql.items()
-        }
 
     async def add(
         self,

@@ -224,7 +224,7 @@ class VectorStore(Store):
     ) -> Sequence[tuple[int, bytes]]:
         values: dict[str, Any] = {**_current(models), "unpaid_before": unpaid_before}
         values |= {"plan": Plan.PRO.value, "limit": limit}
-        rows = await self._database.slow_rows(self._expired("expired"), values)
+        rows = await self._database.slow_rows(self._sql["expired"], values)
         return [(account_id, expired) for account_id, expired in rows]
 
     async def is_expired(
@@ -238,7 +238,7 @@ class VectorStore(Store):
         """Checks one store. The caller has locked the library."""
         values = {**_current(models), "unpaid_before": before, "plan": Plan.PRO.value}
         rows = await transaction.rows(
-            self._expired("is_expired"), {**values, "account_id": account_id, "store": store}
+            self._sql["is_expired"], {**values, "account_id": account_id, "store": store}
         )
         return bool(rows)
 
@@ -256,9 +256,6 @@ class VectorStore(Store):
         await transaction.run(self._sql["delete_parts"], values)
         await transaction.run(self._sql["delete_empty_store"], values)
         return len(rows)
-
-    def _expired(self, name: str) -> str:
-        return self._sql[name].format(condition=self._sql["expired_condition"])
 
 
 def _current(models: CurrentModels) -> dict[str, Any]:

@@ -144,7 +144,7 @@ UPDATE vector_store
 -- name: expired
 SELECT s.account_id, s.model
   FROM vector_store AS s
- WHERE {condition}
+ WHERE {expired_condition}
  ORDER BY s.account_id, s.model
  LIMIT :limit
 
@@ -153,7 +153,7 @@ SELECT s.model
   FROM vector_store AS s
  WHERE s.account_id = :account_id
    AND s.model = :store
-   AND {condition}
+   AND {expired_condition}
 
 -- name: expired_condition
 -- Stores of accounts without a paid plan, and stores of a former model, once those of the present
