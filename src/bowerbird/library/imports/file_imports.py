@@ -1,15 +1,13 @@
 """Imports files of any known format into a library, chunk by chunk.
 
-While a chunk is written, the next one is read and compared with the library. Each chunk is written
-completely or not at all, so an import that was interrupted can be repeated: posts that are already
-there do not change. A dry run compares each chunk with the library as it would be after the chunks
-before it, and writes nothing.
+Each chunk is written completely or not at all, so an import that was interrupted can be repeated:
+posts that are already there do not change. A dry run compares each chunk with the library as it
+would be after the chunks before it, and writes nothing.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from tempfile import SpooledTemporaryFile
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -25,7 +23,6 @@ from bowerbird.library.imports.intake import (
     Chunk,
     Intake,
     IntakeOutcome,
-    PreparedIntake,
     chunks,
     outcome_of,
     unwritten,
@@ -196,19 +193,6 @@ T = TypeVar("T")
 OnRow = Callable[[FileReport, Row], None]
 
 
-@dataclass(slots=True)
-class _Step:
-    """A chunk that is read, and compared with the library unless it is a dry run."""
-
-    chunk: Chunk
-    posts: Sequence[FoundPost]
-    # The posts that writing it may change.
-    touched: set[str]
-    prepared: PreparedIntake | None = None
-    # Set once it is written, or has failed.
-    is_over: asyncio.Event = field(default_factory=asyncio.Event)
-
-
 class ImportOptions(NamedTuple):
     with_likes: bool = False
     # Added to every post.
@@ -294,52 +278,32 @@ class FileImports:
             await self.on_start()
 
     async def _write_all(self, report: FileReport, found: Iterator[Chunk]) -> None:
-        """Writes one chunk after the other, while the next one is read and compared."""
         self._stopping.clear()
-        ahead = asyncio.ensure_future(self._ahead(found, None))
+        # The next chunk is read while one is written.
+        ahead = asyncio.ensure_future(asyncio.to_thread(next, found, None))
         try:
-            while (step := await asyncio.shield(ahead)) is not None:
-                ahead = asyncio.ensure_future(self._ahead(found, step))
-                await self._complete(self._write(report, step))
+            while chunk := await asyncio.shield(ahead):
+                ahead = asyncio.ensure_future(asyncio.to_thread(next, found, None))
+                await self._complete(self._write(report, chunk))
         finally:
             # A generator that runs on a thread cannot be closed.
             await asyncio.wait([ahead])
             # Retrieve the exception; asyncio warns otherwise.
             ahead.exception()
 
-    async def _ahead(self, found: Iterator[Chunk], before: _Step | None) -> _Step | None:
-        """The next chunk, while the one before it is written."""
-        chunk = await asyncio.to_thread(next, found, None)
-        if chunk is None:
-            return None
+    async def _write(self, report: FileReport, chunk: Chunk) -> None:
         posts = [self._adapted(post) for post in chunk.posts.values()]
-        step = _Step(chunk, posts, {*chunk.posts, *conversations(posts)})
-        if before is not None and not step.touched.isdisjoint(before.touched):
-            await before.is_over.wait()
-        placed = None if before is None or before.prepared is None else before.prepared.plan.placed
-        if posts and self._dry_run is None:
-            step.prepared = await self._intake.prepare(
-                self._account,
-                posts,
-                run_id=self.report.run_id or None,
-                # The run gets the places of the chunk before while that is written.
-                known_after=None if placed is None else lambda known: known._replace(placed=placed),
-            )
-        return step
+        outcome = await self._take(posts)
+        self._count(report, chunk, posts, outcome)
 
-    async def _write(self, report: FileReport, step: _Step) -> None:
-        try:
-            outcome = await self._take(step)
-        finally:
-            step.is_over.set()
-        self._count(report, step, outcome)
-
-    async def _take(self, step: _Step) -> IntakeOutcome:
-        prepared = step.prepared
-        if prepared is None:
-            if not step.posts or self._dry_run is None:
-                return IntakeOutcome()
-            return await self._dry_run.take(step.posts)
+    async def _take(self, posts: Sequence[FoundPost]) -> IntakeOutcome:
+        if not posts:
+            return IntakeOutcome()
+        if self._dry_run is not None:
+            return await self._dry_run.take(posts)
+        prepared = await self._intake.prepare(
+            self._account, posts, run_id=self.report.run_id or None
+        )
         if prepared.changes_library:
             return await self._patiently(lambda: self._intake.write(self._account, prepared))
         # The run gets these counts at its end, so that importing a file again writes nothing.
@@ -347,11 +311,11 @@ class FileImports:
         self._uncounted += outcome.counts
         return outcome
 
-    async def _complete(self, work: Coroutine[Any, Any, None]) -> None:
+    async def _complete(self, work: Coroutine[Any, Any, T]) -> T:
         """Waits until the work is done, even if the import is cancelled."""
         task = asyncio.ensure_future(work)
         try:
-            await asyncio.shield(task)
+            return await asyncio.shield(task)
         except asyncio.CancelledError:
             self._stopping.set()
             await asyncio.wait([task])
@@ -375,12 +339,17 @@ class FileImports:
                 await asyncio.wait_for(self._stopping.wait(), pause_s)
         return await write()
 
-    def _count(self, report: FileReport, step: _Step, outcome: IntakeOutcome) -> None:
-        chunk = step.chunk
+    def _count(
+        self,
+        report: FileReport,
+        chunk: Chunk,
+        posts: Sequence[FoundPost],
+        outcome: IntakeOutcome,
+    ) -> None:
         for remark in chunk.remarks:
             self._remark(report, remark)
         counts = outcome.counts
-        for post, adapted in zip(chunk.posts.values(), step.posts, strict=True):
+        for post, adapted in zip(chunk.posts.values(), posts, strict=True):
             self._count_shortened(report, post.shortened_labels)
             report.future_dates += adapted.order_source is not post.order_source
         report.found += len(chunk.posts)
