@@ -111,7 +111,8 @@ class WordScores:
         chosen = np.zeros(0, np.int64)
         for word in sorted(self.words, key=lambda word: word.posts):
             holders = [latest(s.holders[allowed.contains(s.holders)], most) for s in word.spellings]
-            of_word = np.setdiff1d(np.unique(np.concatenate(holders)), chosen)
+            found = np.unique(np.concatenate(holders))
+            of_word = np.setdiff1d(found, chosen, assume_unique=True)
             chosen = np.concatenate((chosen, latest(of_word, most - len(chosen))))
             if len(chosen) >= most:
                 break

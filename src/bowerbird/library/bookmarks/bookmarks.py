@@ -183,7 +183,7 @@ class Bookmarks:
                     found = _Found(_EMPTY, None, 0, relaxed.ranking)
             else:
                 found = msgspec.structs.replace(found, hidden=hidden)
-        elif not found.ranking.has_exact:
+        elif found.ranking.may_hide_exact:
             by_words = msgspec.structs.replace(request.filter, meaning=None)
             hidden = await self._hidden(account, by_words, vectors)
             found = msgspec.structs.replace(found, hidden=hidden)
@@ -378,9 +378,12 @@ class Bookmarks:
         key = (account.account_id, account.epoch, account.version, filter)
         found = self._totals.get(key)
         if found is None:
-            found = await self._store.count(account, filter)
-            self._totals.put(key, found)
-        return int(found)
+            found = await self._store.count_if_found(account, filter)
+            if found is None:
+                # Of the hidden posts too, which are counted next.
+                self._totals.put((*key[:3], _with_hidden(filter)), 0)
+            self._totals.put(key, found or 0)
+        return int(found or 0)
 
     async def _not_found(self, account: Account, filter: BookmarkFilter) -> Sequence[str] | None:
         if filter.post_ids is None:

@@ -2,7 +2,7 @@
 
 from array import array
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
@@ -65,15 +65,6 @@ class Page(Struct, frozen=True):
     body: bytes
     count: int
     end: After | None
-
-
-class Print(NamedTuple):
-    """What shows whether a post is a copy (model/posts/traits.py), and its place in the order."""
-
-    number: int
-    sort_index: int
-    text: int | None
-    links: int | None
 
 
 class BookmarkStore:
@@ -165,12 +156,17 @@ class BookmarkStore:
         return bool(rows[0][0])
 
     async def count(self, account: Account, filter: BookmarkFilter) -> int:
+        return await self.count_if_found(account, filter) or 0
+
+    async def count_if_found(self, account: Account, filter: BookmarkFilter) -> int | None:
+        """How many match. If SQLite finds that no post has the words, whatever its flags: None."""
         fragments, values = narrowing(self._database, account, filter)
         fragments = starting_with_matches(filter, fragments)
         sql, many = self._statement("count", *fragments), ""
         if "wanted" in values and "filter_wanted_of_many" in self._sql:
             many = self._statement("count", *of_many(fragments))
-        return int((await self._rows(account, sql, values, many))[0][0])
+        rows = await self._rows(account, sql, values, many)
+        return int(rows[0][0]) if rows else None
 
     async def count_after(
         self, account: Account, filter: BookmarkFilter, sort: Sort, value: int | str
@@ -201,13 +197,15 @@ class BookmarkStore:
         read = ListRead(filter, sort, None, limit)
         return [number for _, number in await self._keys(account, read)]
 
-    async def prints(self, account: Account, numbers: Sequence[int]) -> list[Print]:
-        """What shows that these bookmarks are copies, in any order."""
+    async def prints(self, account: Account, numbers: Sequence[int]) -> Sequence[Row]:
+        """What shows that these bookmarks are copies (model/posts/traits.py), in any order.
+
+        (number, sort index, print of the text, print of the links)
+        """
         values = {"account_id": account.account_id, "numbers": numbers}
         lists = self._database.lists(account)
         read = lists.slow_rows if len(numbers) > LONGEST_LIST else lists.rows
-        rows = await read(self._sql["prints"], values) if numbers else ()
-        return [Print(*row) for row in rows]
+        return await read(self._sql["prints"], values) if numbers else ()
 
     async def contents(
         self,

@@ -66,7 +66,8 @@ def rows(connection: apsw.Connection, sql: Queries, read: WordRead) -> list[Any]
     """The rows of a statement that searches words, on a reader thread."""
     texts = [read.values[name] for name in read.queries]
     if not any(map(_PREFIX.search, texts)):
-        return _rows(connection, _fastest(connection, sql, read), read.values)
+        fastest = _fastest(connection, sql, read)
+        return _rows(connection, fastest, read.values) if fastest else []
     # The words of a prefix and their hits are of one state of the library.
     with connection:
         written = with_words(connection, sql, read.account, texts)
@@ -76,10 +77,11 @@ def rows(connection: apsw.Connection, sql: Queries, read: WordRead) -> list[Any]
 
 
 def _fastest(connection: apsw.Connection, sql: Queries, read: WordRead) -> str:
+    """The statement to run; empty if no post has the words."""
     if not read.of_many:
         return read.sql
     hits: int = _rows(connection, sql["count_some"], {**read.values, "limit": _FEW + 1})[0][0]
-    return read.of_many if hits > _FEW else read.sql
+    return read.of_many if hits > _FEW else read.sql if hits else ""
 
 
 def with_words(

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -46,8 +47,8 @@ class Ranking(Struct, frozen=True):
     # Words that no post has, and what was probably meant instead.
     unknown: tuple[str, ...] = ()
     corrections: tuple[tuple[str, str], ...] = ()
-    # Whether a post matches the words themselves, not only their meaning.
-    has_exact: bool = True
+    # Whether no post in it matches the words themselves, but one that its flags hide may do so.
+    may_hide_exact: bool = False
     # Whether a post has most of the words, or is clearly near in meaning.
     is_close: bool = True
     # Whether posts are in it that counts and changes of the same query do not have.
@@ -98,17 +99,18 @@ class Rankings:
         """
         if not ranking.scores:
             return ranking, {}
-        prints = {each.number: each for each in await self._store.prints(account, ranking.numbers)}
-        scored = zip(ranking.numbers, ranking.scores, strict=True)
-        pairs = [pair for pair in scored if pair[0] in prints]
-        pairs.sort(key=lambda pair: (-pair[1], -prints[pair[0]].sort_index, -pair[0]))
-        numbers = [number for number, _ in pairs]
-        groups: defaultdict[tuple[int | None, int | None], list[int]] = defaultdict(list)
-        for number in numbers:
-            if prints[number].text is not None:
-                groups[prints[number].text, prints[number].links].append(number)
+        score_of = dict(zip(ranking.numbers, ranking.scores, strict=True))
+        prints = list(await self._store.prints(account, ranking.numbers))
+        prints.sort(key=itemgetter(1, 0), reverse=True)
+        # Sorting keeps the order of equal scores.
+        prints.sort(key=lambda each: score_of[each[0]], reverse=True)
+        groups: defaultdict[tuple[int, int | None], list[int]] = defaultdict(list)
+        for number, _, text, links in prints:
+            if text is not None:
+                groups[text, links].append(number)
         copies = {number: group for group in groups.values() if len(group) > 1 for number in group}
-        scores = [score for _, score in pairs]
+        numbers = [each[0] for each in prints]
+        scores = [score_of[number] for number in numbers]
         return msgspec.structs.replace(ranking, numbers=numbers, scores=scores), copies
 
     async def numbers(
@@ -212,13 +214,13 @@ class Rankings:
             return Ranking(numbers, scores, is_close=is_close)
         read = await self._words.read(account, words)
         strict = msgspec.structs.replace(filter, meaning=None)
-        exact = await self._latest(account, strict, RANKED_MAX)
+        exact = await self._latest(account, strict, RANKED_MAX, matching)
         both = await asyncio.to_thread(
             candidates.by_both,
             read.scores,
             matching,
             near,
-            exact,
+            exact or (),
             by_words=_CONSIDERED,
             by_meaning=RANKED_MAX,
             is_relaxed=is_relaxed,
@@ -227,7 +229,7 @@ class Rankings:
         is_close = bool(exact) or candidates.are_close(both, near.floor)
         return msgspec.structs.replace(
             ranking,
-            has_exact=bool(exact),
+            may_hide_exact=exact == [],
             is_close=is_close,
             is_wider=candidates.are_by_some_words(both, near.floor),
         )
@@ -257,20 +259,30 @@ class Rankings:
         )
         return Ranking(*ordered, read.unknown, read.corrections)
 
-    async def _latest(self, account: Account, filter: BookmarkFilter, most: int) -> Sequence[int]:
-        """Posts that match the whole filter.
+    async def _latest(
+        self,
+        account: Account,
+        filter: BookmarkFilter,
+        most: int,
+        matching: "Numbers | None" = None,
+    ) -> list[int] | None:
+        """Posts that match the whole filter. None if no post has the words.
 
         If there are more, those imported last, or the newest if the index cannot tell which match.
+        `matching`: those that match the rest of the filter, if they were read.
         """
         from bowerbird.search import candidates  # noqa: PLC0415 - imports numpy
 
         assert filter.words is not None
         text = await self._words.matches(account, filter.words)
-        if text is None or len(text) < _FEW_CHARACTERS:
-            return await self._store.first(account, filter, most) if text != "" else ()
-        # Joining the flags of each match takes ten times as long.
-        limits = msgspec.structs.replace(filter, words=filter.words.limits)
-        matching = await self._matching(account, limits)
+        if text == "":
+            return None
+        if text is None or (matching is None and len(text) < _FEW_CHARACTERS):
+            return await self._store.first(account, filter, most)
+        if matching is None:
+            # Joining the flags of each match takes ten times as long.
+            limits = msgspec.structs.replace(filter, words=filter.words.limits)
+            matching = await self._matching(account, limits)
         return await asyncio.to_thread(candidates.latest_of, text, matching, most)
 
     async def _matching(self, account: Account, filter: BookmarkFilter) -> "Numbers":
