@@ -161,7 +161,7 @@ class FlagsRequest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
             raise InvalidField("is_read", "is required, unless is_archived is sent")
 
 
-class PageQuery(Struct, frozen=True):
+class PageQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """A page of a list that every plan may read to its end."""
 
     limit: Limit = None
@@ -182,7 +182,7 @@ class ChangesQuery(PageQuery, frozen=True):
     """GET /bookmarks/changes."""
 
 
-class TrashQuery(Struct, frozen=True, kw_only=True):
+class TrashQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """GET /bookmarks/trash."""
 
     q: Annotated[
@@ -349,7 +349,7 @@ class HighlightChange(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 Groups = Literal["link", "text", "picture"]
 
 
-class DuplicatesQuery(Struct, frozen=True, kw_only=True):
+class DuplicatesQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """GET /bookmarks/duplicates."""
 
     same: Annotated[

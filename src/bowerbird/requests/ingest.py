@@ -135,7 +135,7 @@ def _check_moment(field: str, text: str | None) -> None:
         raise InvalidField(field, "must be an ISO 8601 date-time")
 
 
-class ImportsQuery(Struct, frozen=True):
+class ImportsQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """GET /imports."""
 
     limit: Limit = None

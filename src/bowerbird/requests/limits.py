@@ -2,7 +2,6 @@
 
 from typing import Final
 
-from bowerbird.model import connections
 from bowerbird.model.json_depth import MAX_DEPTH, MAX_VALUES
 from bowerbird.model.labels import MAX_NAME_CHARACTERS
 from bowerbird.model.posts import bookmarks, highlights
@@ -146,7 +145,6 @@ CONNECTION_INTERVAL_MIN_S: Final = 1_800
 CONNECTION_INTERVAL_MAX_S: Final = 86_400
 # How much of the list of saved posts a run reads from a network, at most.
 CONNECTION_PAGES_PER_RUN: Final = 5_000
-CONNECTION_ANSWER_BYTES_MAX: Final = connections.ANSWER_BYTES_MAX
 # Posts that a connection reads from X per day (UTC), each of which X charges for.
 X_POSTS_PER_DAY_MIN: Final = 90
 X_POSTS_PER_DAY_MAX: Final = 100_000

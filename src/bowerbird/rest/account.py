@@ -10,7 +10,7 @@ from bowerbird.library.digests.responses import DigestResponse, DigestSummary
 from bowerbird.model.digests import Preferences
 from bowerbird.requests.exports import DigestQuery, DigestsQuery, PreferencesRequest
 from bowerbird.storage.database import Transaction
-from bowerbird.wire import query_strings
+from bowerbird.wire.reads import Read, paged
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import AnswerCache, One
 from bowerbird.wire.responses.envelope import DigestListMeta
@@ -29,12 +29,7 @@ GET: Final = Operation(
 
 
 def routes(state: AccountState, answers: AnswerCache) -> list[ApiRoute]:
-    async def get_account(call: Call) -> Reply:
-        return await answers.uncached(
-            call.target, envelope.success(await state.to_response(call.account))
-        )
-
-    return [GET.served_by(get_account)]
+    return [GET.served_by(Read(state.to_response).tagged(answers))]
 
 
 LIST_DIGESTS: Final = Operation(
@@ -71,27 +66,16 @@ GET_DIGEST: Final = Operation(
 
 
 def digest_routes(digests: Digests, answers: AnswerCache) -> list[ApiRoute]:
-    async def list_digests(call: Call) -> Reply:
-        async def build() -> bytes:
-            query = query_strings.read(call.target.query_string, DigestsQuery)
-            page = await digests.list(call.account, query)
-            meta = DigestListMeta(
-                next_cursor=page.next_cursor,
-                limit=page.limit,
-                total_count=page.total_count,
-                count=len(page.digests),
-            )
-            return envelope.success(page.digests, meta)
-
-        return await answers.answer(call.account, call.target, build)
-
-    async def get_digest(call: Call) -> Reply:
-        async def build() -> bytes:
-            query = query_strings.read(call.target.query_string, DigestQuery)
-            digest_id = call.path_params["digest_id"]
-            return envelope.success(await digests.get(call.account, digest_id, query.format))
-
-        return await answers.answer(call.account, call.target, build)
+    listed = Read(
+        digests.list,
+        DigestsQuery,
+        data=lambda page: page.digests,
+        meta=paged(DigestListMeta, lambda page: page.digests),
+    )
+    one = Read(
+        lambda account, digest_id, query: digests.get(account, digest_id, query.format),
+        DigestQuery,
+    )
 
     async def get_preferences(call: Call) -> Reply:
         async def build() -> One:
@@ -103,9 +87,9 @@ def digest_routes(digests: Digests, answers: AnswerCache) -> list[ApiRoute]:
         return await answers.answer_one(call.account, target, build)
 
     return [
-        LIST_DIGESTS.served_by(list_digests),
+        LIST_DIGESTS.served_by(listed.cached(answers)),
         PREFERENCES.served_by(get_preferences),
-        GET_DIGEST.served_by(get_digest),
+        GET_DIGEST.served_by(one.cached(answers)),
     ]
 
 

@@ -1,7 +1,6 @@
 """/v1/bookmarks/changes, the trash and duplicates: changes of many bookmarks and their undo."""
 
 from collections.abc import Awaitable, Callable
-from functools import partial
 from typing import Final, TypeVar
 
 import msgspec
@@ -9,7 +8,12 @@ from msgspec import UNSET, Struct, UnsetType
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
-from bowerbird.library.bookmarks.duplicates import DuplicateGroup, Duplicates, KeptPost
+from bowerbird.library.bookmarks.duplicates import (
+    DuplicateGroup,
+    DuplicatePage,
+    Duplicates,
+    KeptPost,
+)
 from bowerbird.library.bookmarks.trash import TrashedBookmark, TrashList
 from bowerbird.library.bookmarks.trash import shown as trashed
 from bowerbird.library.bulk.requests import BulkChange, BulkRequests, Prepared, shown
@@ -18,9 +22,8 @@ from bowerbird.model.bulk import BulkAction, BulkRow
 from bowerbird.requests.bookmarks import ChangesQuery, DuplicatesQuery, ResolveRequest, TrashQuery
 from bowerbird.requests.bulk import BulkRequest, RestoreRequest, TrashRequest, change_of
 from bowerbird.storage.database import Transaction
-from bowerbird.wire import query_strings
 from bowerbird.wire.idempotency import Replay
-from bowerbird.wire.responses import envelope
+from bowerbird.wire.reads import Read, paged
 from bowerbird.wire.responses.answer_cache import AnswerCache
 from bowerbird.wire.responses.envelope import (
     ChangeListMeta,
@@ -175,16 +178,18 @@ def routes(
     """`wake` is called once a change is committed, for a worker in the same process."""
     changing = Changing(bulk, writes, wake)
 
-    async def list_changes(call: Call) -> Reply:
-        query = query_strings.read(call.target.query_string, ChangesQuery)
-        page = await bulk.recent.list(call.account, query)
-        meta = ChangeListMeta(
-            next_cursor=page.next_cursor,
-            limit=page.limit,
-            total_count=page.total_count,
-            count=len(page.changes),
-        )
-        return done(page.changes, meta)
+    listed = Read(
+        bulk.recent.list,
+        ChangesQuery,
+        data=lambda page: page.changes,
+        meta=paged(ChangeListMeta, lambda page: page.changes),
+    )
+    deleted = Read(
+        trash.page,
+        TrashQuery,
+        data=lambda page: [trashed(one) for one in page.posts],
+        meta=paged(TrashListMeta, lambda page: page.posts),
+    )
 
     async def get(call: Call) -> Reply:
         change = await bulk.get(call.account, call.path_params["change_id"])
@@ -199,8 +204,8 @@ def routes(
     )
 
     return [
-        TRASH.served_by(partial(_list_trash, trash)),
-        LIST.served_by(list_changes),
+        TRASH.served_by(deleted.plain),
+        LIST.served_by(listed.plain),
         CREATE.served_by(changing.handler_of(BulkRequest, lambda one: one, done)),
         GET.served_by(get),
         UNDO.served_by(undo),
@@ -213,18 +218,6 @@ def routes(
             )
         ),
     ]
-
-
-async def _list_trash(trash: TrashList, call: Call) -> Reply:
-    query = query_strings.read(call.target.query_string, TrashQuery)
-    page = await trash.page(call.account, query)
-    meta = TrashListMeta(
-        next_cursor=page.next_cursor,
-        limit=page.limit,
-        total_count=page.total,
-        count=len(page.posts),
-    )
-    return done([trashed(one) for one in page.posts], meta)
 
 
 def kept(row: BulkRow | None) -> BulkChange | UnsetType:
@@ -282,21 +275,16 @@ RESOLVE: Final = Operation(
 
 
 def duplicate_routes(duplicates: Duplicates, answers: AnswerCache) -> list[ApiRoute]:
-    async def list_duplicates(call: Call) -> Reply:
-        async def build() -> bytes:
-            query = query_strings.read(call.target.query_string, DuplicatesQuery)
-            page = await duplicates.page(call.account, query)
-            meta = DuplicatesMeta(
-                next_cursor=page.next_cursor,
-                limit=page.limit,
-                count=len(page.groups),
-                hint=page.hint or UNSET,
-            )
-            return envelope.success(page.groups, meta)
+    def meta(page: DuplicatePage) -> DuplicatesMeta:
+        return DuplicatesMeta(
+            next_cursor=page.next_cursor,
+            limit=page.limit,
+            count=len(page.groups),
+            hint=page.hint or UNSET,
+        )
 
-        return await answers.answer(call.account, call.target, build)
-
-    return [LIST_DUPLICATES.served_by(list_duplicates)]
+    listed = Read(duplicates.page, DuplicatesQuery, data=lambda page: page.groups, meta=meta)
+    return [LIST_DUPLICATES.served_by(listed.cached(answers))]
 
 
 def duplicate_write_routes(duplicates: Duplicates, writes: Writes) -> list[ApiRoute]:

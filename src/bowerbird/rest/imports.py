@@ -21,6 +21,7 @@ from bowerbird.requests.saving import SaveQuery, SaveRequest
 from bowerbird.rest import bulk
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
+from bowerbird.wire.reads import Read, paged
 from bowerbird.wire.responses.envelope import BatchMeta, ImportListMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Operation
@@ -71,30 +72,19 @@ APPLY: Final = Operation(
 
 
 def routes(imports: ImportRuns) -> list[ApiRoute]:
-    async def list_imports(call: Call) -> Reply:
-        query = query_strings.read(call.target.query_string, ImportsQuery)
-        page = await imports.list(call.account, query.limit or PAGE_DEFAULT, query.cursor)
-        meta = ImportListMeta(
-            next_cursor=page.next_cursor,
-            limit=page.limit,
-            total_count=page.total_count,
-            count=len(page.runs),
-        )
-        return done(page.runs, meta)
-
-    async def get_import(call: Call) -> Reply:
-        return done(await imports.get(call.account, call.path_params["run_id"]))
-
-    return [LIST.served_by(list_imports), GET.served_by(get_import)]
+    listed = Read(
+        lambda account, query: imports.list(account, query.limit or PAGE_DEFAULT, query.cursor),
+        ImportsQuery,
+        data=lambda page: page.runs,
+        meta=paged(ImportListMeta, lambda page: page.runs),
+    )
+    return [LIST.served_by(listed.plain), GET.served_by(Read(imports.get).plain)]
 
 
 def label_routes(
     labels: ImportLabels, changes: BulkChanges, writes: Writes, wake: Callable[[], None]
 ) -> list[ApiRoute]:
     """`wake` is called once a change is committed, for a worker in the same process."""
-
-    async def look(call: Call) -> Reply:
-        return done(await labels.of_run(call.account, call.path_params["run_id"]))
 
     def prepare(call: Call, request: ImportLabelling) -> Awaitable[NewChange | Refusal]:
         run_id = call.path_params["run_id"]
@@ -109,7 +99,7 @@ def label_routes(
     applying = writes.handler(
         *(apply, ImportLabelling, plans.check_writes), prepare=prepare, after=lambda _: wake()
     )
-    return [LABELS.served_by(look), APPLY.served_by(applying)]
+    return [LABELS.served_by(Read(labels.of_run).plain), APPLY.served_by(applying)]
 
 
 def write_routes(imports: ImportRuns, writes: Writes) -> list[ApiRoute]:

@@ -44,7 +44,7 @@ from bowerbird.wire.responses.envelope import (
 )
 from bowerbird.wire.responses.replies import Reply, State, state_of
 from bowerbird.wire.routes import ApiRoute, Call, Handler, Operation
-from bowerbird.wire.writes import Writes, done
+from bowerbird.wire.writes import Writes, current_of, done
 
 LIST: Final = Operation(
     route="GET /v1/labels",
@@ -188,11 +188,7 @@ def write_routes(labels: Labels, writes: Writes, changing: Changing) -> list[Api
             return None
         return _changed(await labels.changed(labels.database, call.account, row), row)
 
-    async def current(transaction: Transaction, call: Call) -> State:
-        gate(call.account)
-        label_id = call.path_params["label_id"]
-        return _state(*await labels.find(call.account, label_id, transaction))
-
+    current = current_of(labels.find, lambda found: _state(*found), gate)
     update_handler = writes.handler(update, LabelChange, gate, wait=wait, current=current)
     return [
         ADD.served_by(_labelling(labels, changing, "add")),

@@ -19,11 +19,11 @@ from bowerbird.model.rules import Rule
 from bowerbird.requests.filters import sent
 from bowerbird.requests.rules import NewRule, RuleApplication, RuleChange, RulePreview
 from bowerbird.storage.database import Transaction
-from bowerbird.wire.responses import envelope
+from bowerbird.wire.reads import Read
 from bowerbird.wire.responses.answer_cache import AnswerCache
 from bowerbird.wire.responses.replies import Reply, State, state_of
 from bowerbird.wire.routes import ApiRoute, Call, Operation
-from bowerbird.wire.writes import Writes, created, done, result_of
+from bowerbird.wire.writes import Writes, created, current_of, done, result_of
 
 _CREATED: Final = 201
 _ONE: Final = "/v1/rules/{rule_id}"
@@ -97,17 +97,14 @@ APPLY: Final = Operation(
 
 
 def routes(rules: Rules, answers: AnswerCache) -> list[ApiRoute]:
-    async def list_rules(call: Call) -> Reply:
-        return done([shown(rule) for rule in await rules.all(call.account)])
-
-    async def log(call: Call) -> Reply:
-        return done([shown_log(one) for one in await rules.log(call.account)])
-
-    async def get(call: Call) -> Reply:
-        rule = await rules.find(call.account, call.path_params["rule_id"])
-        return await answers.uncached(call.target, envelope.success(shown(rule)), _state(rule))
-
-    return [LIST.served_by(list_rules), LOG.served_by(log), GET.served_by(get)]
+    listed = Read(rules.all, data=lambda found: list(map(shown, found)))
+    log = Read(rules.log, data=lambda found: list(map(shown_log, found)))
+    one = Read(rules.find, data=shown)
+    return [
+        LIST.served_by(listed.plain),
+        LOG.served_by(log.plain),
+        GET.served_by(one.tagged(answers, _state)),
+    ]
 
 
 def write_routes(rules: Rules, writes: Writes) -> list[ApiRoute]:
@@ -119,10 +116,7 @@ def write_routes(rules: Rules, writes: Writes) -> list[ApiRoute]:
     def changed(rule: Rule) -> Reply:
         return done(shown(rule))
 
-    async def current(transaction: Transaction, call: Call) -> State:
-        gate(call.account)
-        return _state(await rules.find(call.account, call.path_params["rule_id"], transaction))
-
+    current = current_of(rules.find, _state, gate)
     return [
         CREATE.served_by(writes.of(rules.create, NewRule, gate, reply=new)),
         UPDATE.served_by(writes.of(rules.update, RuleChange, gate, reply=changed, current=current)),

@@ -8,11 +8,12 @@ from bowerbird.library.sharing.shares import ShareResponse, Shares
 from bowerbird.model.shares import Share, Shared
 from bowerbird.requests.shares import NewShare, ShareChange
 from bowerbird.storage.database import Transaction
+from bowerbird.wire.reads import Read
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import AnswerCache
 from bowerbird.wire.responses.replies import Reply, State, state_of
 from bowerbird.wire.routes import ApiRoute, Call, Operation
-from bowerbird.wire.writes import Writes, created, done
+from bowerbird.wire.writes import Writes, created, current_of, done
 
 _CREATED: Final = 201
 LIST: Final = Operation(
@@ -58,15 +59,12 @@ DELETE: Final = Operation(
 
 
 def routes(shares: Shares, answers: AnswerCache) -> list[ApiRoute]:
-    async def list_shares(call: Call) -> Reply:
-        return done(await shares.all(call.account))
-
     async def get_share(call: Call) -> Reply:
         share = await shares.find(call.account, call.path_params["share_id"])
         body = envelope.success(await shares.response(call.account, share))
         return await answers.uncached(call.target, body, _state(share))
 
-    return [LIST.served_by(list_shares), GET.served_by(get_share)]
+    return [LIST.served_by(Read(shares.all).plain), GET.served_by(get_share)]
 
 
 def write_routes(shares: Shares, writes: Writes) -> list[ApiRoute]:
@@ -89,10 +87,7 @@ def write_routes(shares: Shares, writes: Writes) -> list[ApiRoute]:
         share = await shares.delete(transaction, call.account, call.path_params["share_id"])
         return done(await shares.response_within(transaction, call.account, share))
 
-    async def current(transaction: Transaction, call: Call) -> State:
-        share_id = call.path_params["share_id"]
-        return _state(await shares.find(call.account, share_id, transaction))
-
+    current = current_of(shares.find, _state)
     return [
         CREATE.served_by(writes.handler(create, NewShare, prepare=target)),
         UPDATE.served_by(writes.handler(update, ShareChange, current=current)),

@@ -6,25 +6,25 @@ import msgspec
 
 from bowerbird.errors import Code
 from bowerbird.library.access import plans
-from bowerbird.library.bookmarks.events import Event, Events
+from bowerbird.library.bookmarks.events import Event, EventPage, Events
 from bowerbird.library.webhooks.webhooks import (
     DeliveryResponse,
     WebhookResponse,
     Webhooks,
 )
+from bowerbird.model.accounts import Account
 from bowerbird.model.events import DeliveryState, Webhook
 from bowerbird.requests.bookmarks import EventsQuery
 from bowerbird.requests.limits import PAGE_DEFAULT
 from bowerbird.requests.rules import DeliveriesQuery, NewWebhook, WebhookChange
 from bowerbird.storage.database import Transaction
-from bowerbird.wire import query_strings
 from bowerbird.wire.idempotency import Replay
-from bowerbird.wire.responses import envelope
+from bowerbird.wire.reads import Read
 from bowerbird.wire.responses.answer_cache import AnswerCache
 from bowerbird.wire.responses.envelope import ChangesMeta
 from bowerbird.wire.responses.replies import Reply, State, state_of
 from bowerbird.wire.routes import ApiRoute, Call, Operation
-from bowerbird.wire.writes import Writes, created, done
+from bowerbird.wire.writes import Writes, created, current_of, done
 
 _CREATED: Final = 201
 _ACCEPTED: Final = 202
@@ -122,32 +122,19 @@ SEND_AGAIN: Final = Operation(
 
 
 def routes(webhooks: Webhooks, answers: AnswerCache) -> list[ApiRoute]:
-    async def list_webhooks(call: Call) -> Reply:
-        plans.check_webhooks(call.account)
-        return done(await webhooks.all(call.account))
+    gate = plans.check_webhooks
+    one = Read(webhooks.find, None, gate, data=webhooks.shown)
 
-    async def get_webhook(call: Call) -> Reply:
-        plans.check_webhooks(call.account)
-        hook = await webhooks.find(call.account, call.path_params["webhook_id"])
-        body = envelope.success(webhooks.shown(hook))
-        return await answers.uncached(call.target, body, _state(hook))
-
-    async def list_deliveries(call: Call) -> Reply:
-        plans.check_webhooks(call.account)
-        query = query_strings.read(call.target.query_string, DeliveriesQuery)
-        limit = query.limit or PAGE_DEFAULT
-        webhook_id = call.path_params["webhook_id"]
-        return done(await webhooks.deliveries(call.account, webhook_id, limit))
-
-    async def get_delivery(call: Call) -> Reply:
-        plans.check_webhooks(call.account)
-        return done(await webhooks.delivery(call.account, *_message(call)))
+    async def deliveries(
+        account: Account, webhook_id: str, query: DeliveriesQuery
+    ) -> list[DeliveryResponse]:
+        return await webhooks.deliveries(account, webhook_id, query.limit or PAGE_DEFAULT)
 
     return [
-        LIST.served_by(list_webhooks),
-        GET.served_by(get_webhook),
-        DELIVERIES.served_by(list_deliveries),
-        DELIVERY.served_by(get_delivery),
+        LIST.served_by(Read(webhooks.all, None, gate).plain),
+        GET.served_by(one.tagged(answers, _state)),
+        DELIVERIES.served_by(Read(deliveries, DeliveriesQuery, gate).plain),
+        DELIVERY.served_by(Read(webhooks.delivery, None, gate).plain),
     ]
 
 
@@ -160,10 +147,7 @@ def write_routes(webhooks: Webhooks, writes: Writes) -> list[ApiRoute]:
     def rotated(changed: WebhookResponse) -> Reply:
         return _once(done(changed), changed)
 
-    async def current(transaction: Transaction, call: Call) -> State:
-        webhook_id = call.path_params["webhook_id"]
-        return _state(await webhooks.find(call.account, webhook_id, transaction))
-
+    current = current_of(webhooks.find, _state)
     return [
         CREATE.served_by(writes.of(webhooks.create, NewWebhook, gate, reply=new)),
         UPDATE.served_by(writes.of(webhooks.change, WebhookChange, gate, current=current)),
@@ -232,15 +216,13 @@ LIST_EVENTS: Final = Operation(
 
 
 def event_routes(events: Events, answers: AnswerCache) -> list[ApiRoute]:
-    async def list_changes(call: Call) -> Reply:
-        query = query_strings.read(call.target.query_string, EventsQuery)
-        page = await events.page(call.account, query)
-        meta = ChangesMeta(
+    def meta(page: EventPage) -> ChangesMeta:
+        return ChangesMeta(
             next_cursor=page.next_cursor,
             has_more=page.has_more,
             limit=page.limit,
             count=len(page.events),
         )
-        return await answers.uncached(call.target, envelope.success(page.events, meta))
 
-    return [LIST_EVENTS.served_by(list_changes)]
+    listed = Read(events.page, EventsQuery, data=lambda page: page.events, meta=meta)
+    return [LIST_EVENTS.served_by(listed.tagged(answers))]

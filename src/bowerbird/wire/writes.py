@@ -176,6 +176,20 @@ class Writes:
         return result
 
 
+def current_of(
+    find: Callable[..., Awaitable[R]],
+    state: Callable[[R], State],
+    gate: Gate = lambda _: None,
+) -> Current:
+    """What the conditions of a write are about: `find` takes the account, ids and transaction."""
+
+    async def current(transaction: Transaction, call: Call) -> State:
+        gate(call.account)
+        return state(await find(call.account, *call.path_params.values(), transaction))
+
+    return current
+
+
 def _request(call: Call, kind: type[Struct] | None, gate: Gate) -> tuple[Struct, ...] | Refusal:
     """The body of a write that takes one, or why it is refused."""
     if kind is None:

@@ -142,7 +142,7 @@ class TrashedPost(Struct, frozen=True):
 
 class TrashPage(Struct, frozen=True):
     posts: Sequence[TrashedPost]
-    total: int
+    total_count: int
     next_cursor: str | None
     limit: int
 

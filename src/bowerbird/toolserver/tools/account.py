@@ -102,10 +102,6 @@ _SHOWN: Final = ("run_id", "source", "kind", "state", "reason", "started_at", "u
 _INSTANTS: Final = ("started_at", "undo_until")
 
 
-class ListArguments(ImportsQuery, frozen=True, forbid_unknown_fields=True):
-    pass
-
-
 class UndoArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     run_id: Annotated[Annotated[str, Meta(max_length=40)], about("run_id from list_imports.")]
 
@@ -127,7 +123,7 @@ LIST: Final = Tool(
     name="list_imports",
     title="List imports",
     description="Lists the imports of the last months, latest first, with what each changed.",
-    takes=ListArguments,
+    takes=ImportsQuery,
     returns=ImportList,
     hints=READS,
 )
@@ -147,7 +143,7 @@ UNDO: Final = Tool(
 def _bind_imports(services: Services) -> list[BoundTool]:
     imports = services.imports
 
-    async def list_imports(account: Account, asked: ListArguments) -> ImportList:
+    async def list_imports(account: Account, asked: ImportsQuery) -> ImportList:
         page, shown = await response_size.fitting_page(
             lambda values: imports.list(account, values.limit or PAGE_DEFAULT, values.cursor),
             asked,

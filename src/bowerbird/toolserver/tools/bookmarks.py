@@ -56,10 +56,6 @@ class GetArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         unique(self, "post_ids")
 
 
-class CountArguments(WordFilters, frozen=True, kw_only=True):
-    pass
-
-
 class FacetArguments(WordFilters, frozen=True, kw_only=True):
     DEFAULTS: ClassVar[dict[str, bool]] = {"is_unread_only": False, "hide_archived": False}
     UNLISTED: ClassVar = (
@@ -119,7 +115,7 @@ COUNT: Final = Tool(
         "Counts the posts that match, and all in the library. Without arguments it counts unread "
         "posts that are not archived; unread in the result includes archived posts."
     ),
-    takes=CountArguments,
+    takes=WordFilters,
     returns=Counts,
     hints=READS,
 )
@@ -146,7 +142,7 @@ def bind(services: Services) -> list[BoundTool]:
             raise errors.not_found("post", ", ".join(values.post_ids[:3]))
         return _details(found, not_found, values)
 
-    async def count_bookmarks(account: Account, values: CountArguments) -> Counts:
+    async def count_bookmarks(account: Account, values: WordFilters) -> Counts:
         sent = filters.sent(values)
         query = CountQuery(**sent)
         counts = await bookmarks.count(account, query)

@@ -58,10 +58,6 @@ class UpdateArguments(Selection, frozen=True, kw_only=True, forbid_unknown_field
         return UpdateRequest(is_read=self.is_read, is_archived=self.is_archived, note=self.note)
 
 
-class DeleteArguments(Selection, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    pass
-
-
 class RestoreArguments(Selection, frozen=True, kw_only=True, forbid_unknown_fields=True):
     IS_RESTORE: ClassVar[bool] = True
 
@@ -117,7 +113,7 @@ DELETE: Final = Tool(
         "Moves saved posts to the trash, by post_ids or filter. "
         "undo_change brings them back for an hour, restore_bookmarks for 30 days."
     ),
-    takes=DeleteArguments,
+    takes=Selection,
     returns=Change,
     hints=DESTROYS,
 )

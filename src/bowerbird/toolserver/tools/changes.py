@@ -31,14 +31,6 @@ class ChangeArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     ]
 
 
-class ListArguments(ChangesQuery, frozen=True, forbid_unknown_fields=True):
-    pass
-
-
-class TrashArguments(TrashQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    pass
-
-
 class TrashPosts(Struct, kw_only=True, omit_defaults=True):
     bookmarks: list[Json]
     total_count: int
@@ -79,7 +71,7 @@ LIST: Final = Tool(
         "Lists the latest changes in words, latest first: who made each, how many posts "
         "it changed, and until when undo_change can undo it."
     ),
-    takes=ListArguments,
+    takes=ChangesQuery,
     returns=ChangeList,
     hints=READS,
 )
@@ -90,7 +82,7 @@ TRASH: Final = Tool(
         "Lists the deleted posts that restore_bookmarks can restore, the latest first: all, or by "
         "words, author, label and when they were deleted."
     ),
-    takes=TrashArguments,
+    takes=TrashQuery,
     returns=TrashPosts,
     hints=READS,
 )
@@ -107,7 +99,7 @@ def bind(services: Services) -> list[BoundTool]:
     async def get_change(account: Account, values: ChangeArguments) -> Change:
         return shown(await bulk.get(account, values.change_id))
 
-    async def list_changes(account: Account, asked: ListArguments) -> ChangeList:
+    async def list_changes(account: Account, asked: ChangesQuery) -> ChangeList:
         page, listed = await response_size.fitting_page(
             lambda values: bulk.recent.list(account, values),
             asked,
@@ -117,7 +109,7 @@ def bind(services: Services) -> list[BoundTool]:
             changes=listed, total_count=page.total_count, next_cursor=page.next_cursor
         )
 
-    async def list_trash(account: Account, asked: TrashArguments) -> TrashPosts:
+    async def list_trash(account: Account, asked: TrashQuery) -> TrashPosts:
         zone = await services.bookmarks.zone(account)
 
         def found_in(page: TrashPage) -> list[Json]:
@@ -132,7 +124,7 @@ def bind(services: Services) -> list[BoundTool]:
         )
         return TrashPosts(
             bookmarks=found,
-            total_count=page.total,
+            total_count=page.total_count,
             next_cursor=page.next_cursor,
             content_is=QUOTED_POSTS if found else "",
         )
@@ -176,14 +168,6 @@ def _listed(change: RecentChange) -> Json:
 _EXCERPT: Final = 80
 
 
-class DuplicatesArguments(DuplicatesQuery, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    pass
-
-
-class ResolveArguments(ResolveRequest, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    pass
-
-
 class Groups(Struct, kw_only=True, omit_defaults=True):
     groups: list[Json]
     next_cursor: str | None
@@ -205,7 +189,7 @@ LIST_DUPLICATES: Final = Tool(
         "Lists groups of saved posts with the same links, text or pictures; keep is the best "
         "to keep."
     ),
-    takes=DuplicatesArguments,
+    takes=DuplicatesQuery,
     returns=Groups,
     hints=READS,
 )
@@ -216,7 +200,7 @@ RESOLVE: Final = Tool(
         "Keeps one post per group, with all labels; the others go to the trash unless they have "
         "a note or highlights. undo_change undoes it."
     ),
-    takes=ResolveArguments,
+    takes=ResolveRequest,
     returns=Resolved,
     hints=DESTROYS,
 )
@@ -225,7 +209,7 @@ RESOLVE: Final = Tool(
 def _bind_duplicates(services: Services) -> list[BoundTool]:
     duplicates = services.duplicates
 
-    async def list_duplicates(account: Account, asked: DuplicatesArguments) -> Groups:
+    async def list_duplicates(account: Account, asked: DuplicatesQuery) -> Groups:
         page, shown = await response_size.fitting_page(
             lambda values: duplicates.page(account, values),
             asked,
@@ -239,7 +223,7 @@ def _bind_duplicates(services: Services) -> list[BoundTool]:
         )
 
     async def resolve(
-        transaction: Transaction, account: Account, values: ResolveArguments, _: None
+        transaction: Transaction, account: Account, values: ResolveRequest, _: None
     ) -> Resolved:
         found = await duplicates.resolve(transaction, account, values)
         result = Resolved(

@@ -28,10 +28,6 @@ _LEFT_OUT: Final = "The digest does not fit in one result: texts were truncated,
 _ADVICE: Final = f"{_LEFT_OUT} get_bookmarks and list_bookmarks return them."
 
 
-class ListArguments(DigestsQuery, frozen=True, forbid_unknown_fields=True):
-    pass
-
-
 class GetArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     digest_id: Annotated[
         Annotated[str, Meta(max_length=40)] | None,
@@ -101,7 +97,7 @@ LIST: Final = Tool(
     name="list_digests",
     title="List digests",
     description=("Lists the user's digests, newest first, and the preferences for them."),
-    takes=ListArguments,
+    takes=DigestsQuery,
     returns=DigestList,
     hints=READS,
 )
@@ -133,7 +129,7 @@ PREFERENCES: Final = Tool(
 def bind(services: Services) -> list[BoundTool]:
     digests = services.digests
 
-    async def list_digests(account: Account, values: ListArguments) -> DigestList:
+    async def list_digests(account: Account, values: DigestsQuery) -> DigestList:
         page = await digests.list(account, values)
         return DigestList(
             digests=msgspec.convert(page.digests, list[Summary], from_attributes=True),

@@ -86,7 +86,7 @@ class TrashPages:
                 "undo": None,
                 "undo_post": "",
                 "posts": [_row(one, parts, visit.times) for one in page.posts],
-                "total": page.total,
+                "total": page.total_count,
                 "older": "" if page.next_cursor is None else _next(here, page.next_cursor),
                 **await self._bulk.values(visit),
             },
@@ -100,7 +100,7 @@ class TrashPages:
         if not is_all and not ids:
             raise Refusal(Code.INVALID_REQUEST, "No post is selected.")
         if "sure" not in visit.form:
-            count = (await self._trash.page(account)).total if is_all else len(ids)
+            count = (await self._trash.page(account)).total_count if is_all else len(ids)
             return self._pages.show(
                 visit,
                 "trash_delete.html",
