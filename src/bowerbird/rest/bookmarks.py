@@ -1,7 +1,8 @@
 """/v1/bookmarks: list, counts, one bookmark, flags, similar bookmarks, and highlights."""
 
 import re
-from typing import Final
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeVar
 
 import msgspec
 from msgspec import UNSET
@@ -15,6 +16,7 @@ from bowerbird.library.bookmarks.shown_fields import selected, with_content
 from bowerbird.library.bookmarks.trash import Deleted, Trash
 from bowerbird.library.bulk.requests import BulkChange
 from bowerbird.library.statistics import Facet, FacetCounts
+from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import BulkRow
 from bowerbird.model.posts.bookmarks import Bookmark, updated_at
 from bowerbird.model.posts.highlights import HighlightedPassage
@@ -29,7 +31,7 @@ from bowerbird.requests.bookmarks import (
     UpdateRequest,
 )
 from bowerbird.requests.fields import gates_for
-from bowerbird.requests.filters import MEANING, ImportedQuery, WordFilters
+from bowerbird.requests.filters import MEANING, ImportedQuery
 from bowerbird.rest import bulk
 from bowerbird.rest.bulk import Changing, changed, kept
 from bowerbird.search.queries import query_language
@@ -49,8 +51,12 @@ from bowerbird.wire.responses.replies import Reply, State, Unsettled
 from bowerbird.wire.routes import ApiRoute, Call, Operation
 from bowerbird.wire.writes import Current, Writes, done, done_with
 
-# A query with a relative date has one of these.
-_MAY_MOVE: Final = re.compile(rb"before|after|_from|_to|_since|_until|%", re.IGNORECASE)
+# Only answers to queries with one of these depend on the time or on the vectors. Letters may be
+# percent-encoded.
+_DEPENDING: Final = re.compile(
+    rb"before|after|_from|_to|_since|_until|q=|vector_search_term|%", re.IGNORECASE
+)
+Q = TypeVar("Q", bound=ImportedQuery)
 
 LIST: Final = Operation(
     route="GET /v1/bookmarks",
@@ -129,29 +135,19 @@ RESTORE: Final = Operation(
 
 def routes(bookmarks: Bookmarks, answers: AnswerCache) -> list[ApiRoute]:
     async def list_bookmarks(call: Call) -> Reply:
-        vectors = await vectors_for(call, bookmarks)
-        hinted = None if vectors else await _vectors_for_hint(call, bookmarks)
-        target = _with_hint(moving(call, vectors, bookmarks), hinted)
-
-        async def build() -> bytes | Unsettled:
-            await admit(call, ListQuery, bookmarks, vectors)
-            query = query_strings.read(call.target.query_string, ListQuery)
-            found = await bookmarks.list(call.account, query, vectors or hinted)
+        async def build(query: ListQuery, vectors: VectorState | None) -> bytes | Unsettled:
+            found = await bookmarks.list(call.account, query, vectors)
             return envelope.page(
                 msgspec.structs.replace(found, body=selected(found.body, query.fields))
             )
 
-        return await answers.answer(call.account, target, build)
+        return await _answer(call, ListQuery, bookmarks, answers, build)
 
     async def count_bookmarks(call: Call) -> Reply:
-        vectors = await vectors_for(call, bookmarks)
-
-        async def build() -> bytes:
-            await admit(call, CountQuery, bookmarks, vectors)
-            query = query_strings.read(call.target.query_string, CountQuery)
+        async def build(query: CountQuery, vectors: VectorState | None) -> bytes:
             return envelope.success(await bookmarks.count(call.account, query, vectors))
 
-        return await answers.answer(call.account, moving(call, vectors, bookmarks), build)
+        return await _answer(call, CountQuery, bookmarks, answers, build)
 
     async def get_bookmark(call: Call) -> Reply:
         async def build() -> One:
@@ -182,7 +178,9 @@ def _similar(bookmarks: Bookmarks, answers: AnswerCache) -> ApiRoute:
             post_id = call.path_params["post_id"]
             return envelope.page(await bookmarks.similar(call.account, post_id, query, vectors))
 
-        return await answers.answer(call.account, _target(call, vectors), build)
+        return await answers.answer(
+            call.account, _target(call.target, vectors, is_by_meaning=True), build
+        )
 
     return SIMILAR.served_by(similar_bookmarks)
 
@@ -240,70 +238,66 @@ def _changed(affected: int) -> str:
     return f"Changed {affected} {'bookmark' if affected == 1 else 'bookmarks'}."
 
 
-async def admit(
+async def _answer(
     call: Call,
-    kind: type[ImportedQuery],
+    kind: type[Q],
     bookmarks: Bookmarks,
-    vectors: VectorState | None,
-) -> None:
+    answers: AnswerCache,
+    build: Callable[[Q, VectorState | None], Awaitable[bytes | Unsettled]],
+) -> Reply:
+    """The answer to a query. It is read before the cache only if its answer depends on more."""
+    account, target = call.account, call.target
+    if not _DEPENDING.search(target.query_string):
+
+        async def build_plain() -> bytes | Unsettled:
+            return await build(await _query(call, kind, bookmarks), None)
+
+        return await answers.answer(account, target, build_plain)
+    query = await _query(call, kind, bookmarks)
+    target = msgspec.structs.replace(target, minute=bookmarks.minute(query))
+    vectors = None
+    if query.vector_search_term or _may_suit_meaning(account, query):
+        vectors = await bookmarks.vector_state(account)
+        target = _target(target, vectors, is_by_meaning=bool(query.vector_search_term))
+
+    async def build_depending() -> bytes | Unsettled:
+        if vectors is not None and query.vector_search_term and not account.is_free:
+            await bookmarks.require_vectors(account, vectors)
+        return await build(query, vectors)
+
+    return await answers.answer(account, target, build_depending)
+
+
+async def _query(call: Call, kind: type[Q], bookmarks: Bookmarks) -> Q:
     """Checks plan and vectors first, so that a client never fixes a filter it cannot use."""
-    if call.account.is_free:
+    try:
+        return query_strings.read(call.target.query_string, kind)
+    except Refusal:
         sent = query_strings.sent(call.target.query_string, kind)
         plans.check_fields(call.account, gates_for(kind, sent))
-    if vectors is not None:
-        await bookmarks.require_vectors(call.account, vectors)
+        if MEANING in sent:
+            await bookmarks.require_vectors(
+                call.account, await bookmarks.vector_state(call.account)
+            )
+        raise
 
 
-async def vectors_for(call: Call, bookmarks: Bookmarks) -> VectorState | None:
-    """The state of the vectors, if the request searches by meaning."""
-    query_string = call.target.query_string
-    # A parameter name may be percent-encoded; without a %, searching the bytes is enough.
-    if b"%" not in query_string and MEANING.encode() not in query_string:
-        return None
-    if MEANING not in query_strings.names(query_string):
-        return None
-    return await bookmarks.vector_state(call.account)
+def _may_suit_meaning(account: Account, query: ImportedQuery) -> bool:
+    """Whether `q` is a question, for which the hint of a list says what a search by meaning may."""
+    if account.is_free or not query.q or not isinstance(query, ListQuery):
+        return False
+    return query_language.parse(query.q.strip()).is_question
 
 
-async def _vectors_for_hint(call: Call, bookmarks: Bookmarks) -> VectorState | None:
-    """The state of the vectors, if `q` is a question that a search by meaning may suit better."""
-    query_string = call.target.query_string
-    if call.account.is_free or (b"q=" not in query_string and b"%" not in query_string):
-        return None
-    try:
-        text = query_strings.values(query_string, ("q",)).get("q", "")
-    except Refusal:
-        # It is refused where the query is read.
-        return None
-    is_question = query_language.parse(text.strip()).is_question
-    return await bookmarks.vector_state(call.account) if is_question else None
+def _target(target: RequestTarget, vectors: VectorState, *, is_by_meaning: bool) -> RequestTarget:
+    """Vectors change without a new version of the library, so they are part of the ETag.
 
-
-def _target(call: Call, vectors: VectorState | None) -> RequestTarget:
-    """Vectors change without a new version of the library, so they are part of the ETag."""
-    if vectors is None:
-        return call.target
-    return msgspec.structs.replace(call.target, vectors=vectors.tag)
-
-
-def _with_hint(target: RequestTarget, vectors: VectorState | None) -> RequestTarget:
-    """A search by words depends on the vectors only in what its hint says about them."""
-    state = None if vectors is None else vectors.by_meaning
+    A search by words depends on them only in what its hint says about them.
+    """
+    if is_by_meaning:
+        return msgspec.structs.replace(target, vectors=vectors.tag)
+    state = vectors.by_meaning
     return target if state is None else msgspec.structs.replace(target, vectors=state.name)
-
-
-def moving(call: Call, vectors: VectorState | None, bookmarks: Bookmarks) -> RequestTarget:
-    """The target of the ETag, with the current minute if the query has a relative date."""
-    target, query_string = _target(call, vectors), call.target.query_string
-    # Letters may be percent-encoded.
-    if not _MAY_MOVE.search(query_string):
-        return target
-    try:
-        asked = query_strings.read(query_string, WordFilters)
-    except Refusal:
-        # It is refused where the query is read, after the plan.
-        return target
-    return msgspec.structs.replace(target, minute=bookmarks.minute(asked))
 
 
 FACETS: Final = Operation(
@@ -319,11 +313,7 @@ FACETS: Final = Operation(
 
 def facet_routes(facets: FacetCounts, bookmarks: Bookmarks, answers: AnswerCache) -> list[ApiRoute]:
     async def count_by(call: Call) -> Reply:
-        vectors = await vectors_for(call, bookmarks)
-
-        async def build() -> bytes:
-            await admit(call, FacetsQuery, bookmarks, vectors)
-            query = query_strings.read(call.target.query_string, FacetsQuery)
+        async def build(query: FacetsQuery, vectors: VectorState | None) -> bytes:
             found = await facets.of(call.account, query, vectors)
             meta = FacetMeta(
                 by=query.by,
@@ -334,7 +324,7 @@ def facet_routes(facets: FacetCounts, bookmarks: Bookmarks, answers: AnswerCache
             )
             return envelope.success(found.facets, meta)
 
-        return await answers.answer(call.account, moving(call, vectors, bookmarks), build)
+        return await _answer(call, FacetsQuery, bookmarks, answers, build)
 
     return [FACETS.served_by(count_by)]
 
