@@ -17,7 +17,8 @@ from bowerbird.library.digests.wording import Section
 from bowerbird.model import instants
 from bowerbird.model.digests import Frequency, MailState, period_of
 from bowerbird.model.instants import zone_of
-from bowerbird.requests.exports import DigestsQuery
+from bowerbird.requests import decoding
+from bowerbird.requests.exports import DigestsQuery, PreferencesRequest
 from bowerbird.web.library.addresses import everything, of_post
 from bowerbird.web.library.texts import language_of
 from bowerbird.web.notes import HighlightPages
@@ -31,6 +32,7 @@ PATH: Final = "/digests"
 DIGEST: Final = "/digests/{digest_id}"
 _PER_PAGE: Final = 30
 _LABELS_NAMED: Final = 3
+_HOUR_DIGITS: Final = 2
 _MAILED: Final = {
     MailState.NONE: "Not sent by email",
     MailState.WAITING: "The email has not been sent yet",
@@ -49,10 +51,14 @@ class DigestPages:
         self._pages = pages
 
     def routes(self) -> list[PageRoute]:
-        return [PageRoute("GET", PATH, self.list), PageRoute("GET", DIGEST, self.show)]
+        return [
+            PageRoute("GET", PATH, self.list),
+            PageRoute("POST", PATH, self.change, page=PATH, again=self.list),
+            PageRoute("GET", DIGEST, self.show),
+        ]
 
     async def list(self, visit: Visit) -> Reply:
-        account, times = visit.signed_in.account, visit.times
+        account, times = visit.account, visit.times
         asked = DigestsQuery(limit=_PER_PAGE, cursor=visit.query.get("cursor") or None)
         try:
             found = await self._digests.list(account, asked)
@@ -74,8 +80,14 @@ class DigestPages:
             can_mail=preferences.mail_available,
         )
 
+    async def change(self, visit: Visit) -> Reply:
+        account = visit.account
+        can_mail = (await self._digests.preferences(account)).mail_available
+        await self._digests.change_preferences(account, preferences(visit, can_mail=can_mail))
+        return self._pages.go(f"{PATH}?said=preferences-saved#schedule")
+
     async def show(self, visit: Visit) -> Reply:
-        account, times = visit.signed_in.account, visit.times
+        account, times = visit.account, visit.times
         digest_id = visit.request.path_params["digest_id"]
         digest = await self._digests.get(account, digest_id, "json")
         earlier = await self._digests.before(account, digest.digest_id)
@@ -188,3 +200,18 @@ def _day(text: str, times: Times) -> Moment:
 
 def _mail_sentence(mail: MailResponse) -> str:
     return _MAILED[mail.state]
+
+
+def preferences(visit: Visit, *, can_mail: bool) -> PreferencesRequest:
+    """The schedule or the time zone in a form, read by the rules of the API."""
+    sent: dict[str, Any] = {
+        name: visit.form[name].strip() for name in ("time_zone", "frequency") if name in visit.form
+    }
+    if hour := visit.form.get("hour", ""):
+        is_number = hour.isascii() and hour.isdigit() and len(hour) <= _HOUR_DIGITS
+        sent["hour"] = int(hour) if is_number else hour
+        # A switch that is off is not sent, and neither is one that cannot be used.
+        sent["highlight"] = "highlight" in visit.form
+        if can_mail and visit.signed_in.email:
+            sent["mail"] = "mail" in visit.form
+    return decoding.convert(sent, PreferencesRequest)

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-import msgspec
-
 from bowerbird import errors
 from bowerbird.assembly import Services
 from bowerbird.errors import Code, Refusal
@@ -57,12 +55,12 @@ class LabelPages:
         """The search box also names a new label."""
         wanted = _change({"label_name": visit.form.get(_FIND, "")}).label_name
         assert isinstance(wanted, str)
-        made, row = await self._write(visit.signed_in.account, self._labels.create, wanted)
+        made, row = await self._write(visit.account, self._labels.create, wanted)
         said = "label-known" if row is None else "label-made"
         return self._go({_FIND: made.label_name, **_told(said, row)}, f"label-{made.id}")
 
     async def change(self, visit: Visit) -> Reply:
-        account, label_id = visit.signed_in.account, visit.form.get(_EDITED, "")
+        account, label_id = visit.account, visit.form.get(_EDITED, "")
         sent = {"label_name": visit.form.get("name", ""), "color": visit.form.get("color") or None}
         _, row = await self._write(account, self._labels.update, label_id, _change(sent))
         if row is not None and not row.is_finished:
@@ -71,13 +69,13 @@ class LabelPages:
         return self._go({**kept, **_told("label-changed", row)}, f"label-{label_id}")
 
     async def merge(self, visit: Visit) -> Reply:
-        account, label_id = visit.signed_in.account, visit.form.get(_EDITED, "")
+        account, label_id = visit.account, visit.form.get(_EDITED, "")
         into = await self._named(account, visit.form.get("into", ""))
         row = await self._many.changes.run_label(account, label_id, into.label_id)
         return await self._many.after(visit, row, LABELS)
 
     async def delete(self, visit: Visit) -> Reply:
-        account, label_id = visit.signed_in.account, visit.form.get(_EDITED, "")
+        account, label_id = visit.account, visit.form.get(_EDITED, "")
         row = await self._many.changes.run_label(account, label_id)
         return await self._many.after(visit, row, LABELS)
 
@@ -92,7 +90,7 @@ class LabelPages:
 
     async def show(self, visit: Visit) -> Reply:
         values, refused = _asked(visit), visit.refused
-        account, text = visit.signed_in.account, values.get(_FIND, "").strip()
+        account, text = visit.account, values.get(_FIND, "").strip()
         cursor, edited = values.get(_CURSOR) or None, values.get(_EDITED, "")
         page = await self._listed.found_page(account, text, cursor, _PER_PAGE)
         back = {name: values[name] for name in (_FIND, _CURSOR) if values.get(name)}
@@ -143,7 +141,7 @@ def _row(label: FoundLabel, back: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _change(sent: Mapping[str, str | None]) -> LabelChange:
-    return decoding.decode(msgspec.json.encode(sent), LabelChange)
+    return decoding.convert(sent, LabelChange)
 
 
 def _told(said: str, row: BulkRow | None) -> dict[str, str]:
@@ -176,17 +174,15 @@ class ImportLabelPages:
     def routes(self) -> list[PageRoute]:
         return [
             PageRoute("GET", _OF_IMPORT, self.look, page=IMPORT),
-            PageRoute("POST", _OF_IMPORT, self.apply, page=IMPORT),
+            PageRoute("POST", _OF_IMPORT, self.apply, page=IMPORT, again=self.look),
         ]
 
-    async def look(self, visit: Visit, *, status: int = 200, problem: str = "") -> Reply:
+    async def look(self, visit: Visit) -> Reply:
         run_id = visit.request.path_params["run_id"]
-        found = await self._labels.of_run(visit.signed_in.account, run_id)
+        found = await self._labels.of_run(visit.account, run_id)
         return self._pages.show(
             visit,
             "import_labels.html",
-            status=status,
-            problem=problem,
             run_id=run_id,
             posts_url=posts_of(run_id),
             sentence=_sentence(found),
@@ -195,17 +191,14 @@ class ImportLabelPages:
         )
 
     async def apply(self, visit: Visit) -> Reply:
-        account, run_id = visit.signed_in.account, visit.request.path_params["run_id"]
+        account, run_id = visit.account, visit.request.path_params["run_id"]
         plans.check_writes(account)
         chosen = [name.removeprefix(_BOX) for name in visit.form if name.startswith(_BOX)]
         if not chosen:
-            return await self.look(visit, status=400, problem="Choose at least one label.")
-        try:
-            request = ImportLabelling(label_ids=chosen)
-            change = await self._labels.change(account, run_id, request)
-            row = await self._many.changes.run(account, change)
-        except Refusal as refused:
-            return await self.look(visit, status=refused.status, problem=refused.sentence)
+            raise Refusal(Code.INVALID_REQUEST, "Choose at least one label.")
+        request = ImportLabelling(label_ids=chosen)
+        change = await self._labels.change(account, run_id, request)
+        row = await self._many.changes.run(account, change)
         return await self._many.after(visit, row)
 
 

@@ -127,14 +127,14 @@ class _MediaPages:
 
     async def file(self, visit: Visit) -> Reply:
         """The file, or the part of it that a player asks for."""
-        account = visit.signed_in.account
+        account = visit.account
         image = await self._kept.find(account, visit.request.path_params["media_id"])
         return await sent(self._kept, account, image, visit.request.headers, _HEADERS)
 
     async def arrivals(self, visit: Visit) -> Reply:
         """Which of the images that a page waits for are here, for a script."""
         keys = visit.query.get("keys", "").split(",")[:_ASKED_MAX]
-        known = await self._kept.by_key(visit.signed_in.account, keys)
+        known = await self._kept.by_key(visit.account, keys)
         files = {key: each.small or each.file for key, each in known.items()}
         images = {
             key: {
@@ -156,19 +156,19 @@ class _MediaPages:
     async def keep(self, visit: Visit) -> Reply:
         is_keeping = "keep" in visit.form
         show_images(visit, is_shown=is_keeping)
-        await self._preferences.switch(visit.signed_in.account, is_keeping=is_keeping)
+        await self._preferences.switch(visit.account, is_keeping=is_keeping)
         self._wake_worker()
         said = "images-kept" if is_keeping else "images-not-kept"
         return self._pages.go(f"{_ACCOUNT}?said={said}#images")
 
     async def clear(self, visit: Visit) -> Reply:
-        await self._preferences.clear(visit.signed_in.account)
+        await self._preferences.clear(visit.account)
         self._wake_worker()
         return self._pages.go(f"{_ACCOUNT}?said=images-deleted#images")
 
     async def state(self, visit: Visit) -> Reply:
         """How many images are here, for the script that follows the number."""
-        state = await self._preferences.state(visit.signed_in.account)
+        state = await self._preferences.state(visit.account)
         job = {"id": "images", "done": state.kept, "total": state.total, "text": _progress(state)}
         return self._pages.json({"mark": _mark(state), "jobs": [job]})
 

@@ -57,7 +57,7 @@ class HighlightPages:
         ]
 
     async def show(self, visit: Visit) -> Reply:
-        account, kind = visit.signed_in.account, _kind(visit)
+        account, kind = visit.account, _kind(visit)
         search, cursor = visit.query.get("q", "").strip(), visit.query.get("cursor") or None
         problem, counts = "", await self._posts.counts(account)
         parts = await self._lists.parts(visit)
@@ -92,7 +92,7 @@ class HighlightPages:
 
     async def again(self, visit: Visit) -> Reply:
         """Leaves the post of a day out from now on, or takes that back."""
-        account, post_id = visit.signed_in.account, visit.form.get("post", "")
+        account, post_id = visit.account, visit.form.get("post", "")
         is_wanted = visit.form.get("again") == "true"
         await self._posts.show_again(account, post_id, is_wanted=is_wanted)
         if is_wanted:
@@ -101,7 +101,7 @@ class HighlightPages:
 
     async def daily(self, visit: Visit, parts: PostParts | None = None) -> Values | None:
         """What `daily.html` takes: the note or highlight of the day, or another one."""
-        account, skipped = visit.signed_in.account, _skipped(visit)
+        account, skipped = visit.account, _skipped(visit)
         day = visit.times.local(self._clock()).date()
         found, chosen = await self._posts.of_day(account, day, skipped)
         if not found:
@@ -119,7 +119,7 @@ class HighlightPages:
         }
 
     async def download(self, visit: Visit) -> Reply:
-        account, kind = visit.signed_in.account, _kind(visit)
+        account, kind = visit.account, _kind(visit)
         parts = await self._lists.parts(visit)
         day = visit.times.local(self._clock()).date().isoformat()
         written = self._written(account, kind, parts)
@@ -248,7 +248,7 @@ class NotePages:
         return self._pages.json({"has_note": bool(_note(visit).note)})
 
     async def _set_note(self, visit: Visit) -> BulkRow | None:
-        account, request = visit.signed_in.account, _note(visit)
+        account, request = visit.account, _note(visit)
         return (await self._write(account, self._flags.update_one, _post_id(visit), request))[1]
 
     async def mark(self, visit: Visit) -> Reply:
@@ -261,8 +261,8 @@ class NotePages:
         sent |= {name: int(value[:9]) for name, value in offsets.items()}
 
         async def change() -> str:
-            request = decoding.decode(msgspec.json.encode(sent), NewHighlight)
-            account, add = visit.signed_in.account, self._highlights.add
+            request = decoding.convert(sent, NewHighlight)
+            account, add = visit.account, self._highlights.add
             made, row = await self._write(account, add, _post_id(visit), request)
             return self._after(visit, "highlight-added", f"h-{made.id}", row)
 
@@ -274,7 +274,7 @@ class NotePages:
         async def change() -> str:
             sent = msgspec.json.encode({"comment": _text(visit.form.get("comment", ""))})
             request = decoding.decode(sent, HighlightChange)
-            account, update = visit.signed_in.account, self._highlights.update
+            account, update = visit.account, self._highlights.update
             _, row = await self._write(account, update, *place, request)
             return self._after(visit, "comment-saved", "highlights", row)
 
@@ -284,7 +284,7 @@ class NotePages:
         place = (_post_id(visit), visit.form.get("highlight", ""))
 
         async def change() -> str:
-            account, remove = visit.signed_in.account, self._highlights.remove
+            account, remove = visit.account, self._highlights.remove
             _, row = await self._write(account, remove, *place)
             return self._after(visit, "highlight-removed", "highlights", row)
 

@@ -158,7 +158,7 @@ class RulePages:
         ]
 
     async def shown(self, visit: Visit) -> Reply:
-        account, times = visit.signed_in.account, visit.times
+        account, times = visit.account, visit.times
         rules, log = await self._rules.all(account), await self._rules.log(account)
         is_near = any(rule.body.near_label for rule in rules)
         near = await self._near.notice(account) if is_near else None
@@ -176,10 +176,8 @@ class RulePages:
 
     async def change(self, visit: Visit) -> Reply:
         """The name of the button is the action, and its value the rule."""
-        action = next((name for name in _SAID if name in visit.form), "")
-        if not action:
-            raise Refusal(Code.INVALID_REQUEST, "The form has no action.")
-        await self._change(visit.signed_in.account, action, visit.form[action])
+        action, rule_id = visit.button(_SAID)
+        await self._change(visit.account, action, rule_id)
         return self._pages.go(f"{PATH}?said={_SAID[action]}")
 
     async def _change(self, account: Account, action: str, rule_id: str) -> None:
@@ -292,9 +290,9 @@ class RuleEditor:
             return await self._show(visit, draft, rule)
         try:
             # From here on it is stored, also if it cannot be applied.
-            rule = await self._save(visit.signed_in.account, draft, rule)
+            rule = await self._save(visit.account, draft, rule)
             if visit.form.get("past"):
-                await self._past.apply(visit.signed_in.account, rule.rule_id)
+                await self._past.apply(visit.account, rule.rule_id)
         except Refusal as refused:
             if refused.status >= _MISTAKES or refused.code is Code.NOT_FOUND:
                 raise
@@ -308,7 +306,7 @@ class RuleEditor:
         rule_id = visit.request.path_params.get("rule_id")
         if rule_id is None:
             return None
-        return await self._rules.find(visit.signed_in.account, rule_id)
+        return await self._rules.find(visit.account, rule_id)
 
     async def _save(self, account: Account, draft: Draft, rule: Rule | None) -> Rule:
         body = msgspec.json.encode(draft.request())
@@ -326,7 +324,7 @@ class RuleEditor:
         status: int = 200,
         problem: str = "",
     ) -> Reply:
-        account = visit.signed_in.account
+        account = visit.account
         webhooks = webhook_names(await self._webhooks.all(account))
         return self._pages.show(
             visit,
@@ -352,7 +350,7 @@ class RuleEditor:
             return {**_NOTHING, "count": account.total}
         try:
             wanted = {name: draft.request()[name] for name in _ASKED}
-            asked = decoding.decode(msgspec.json.encode(wanted), RulePreview)
+            asked = decoding.convert(wanted, RulePreview)
             query = {} if asked.query is None else sent(asked.query)
             found = await self._past.preview(
                 account, query, asked.when, asked.label_name, asked.near_label

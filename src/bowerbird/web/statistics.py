@@ -286,7 +286,7 @@ class StatisticsPage:
         return [PageRoute("GET", PATH, self.show)]
 
     async def show(self, visit: Visit) -> Reply:
-        visitor, account = visit.signed_in, visit.signed_in.account
+        visitor, account = visit.signed_in, visit.account
         period = _period(visit.query.get(_PERIOD, ""))
         counted = await self._statistics.of(account, period, visitor.time_zone)
         shown = StatisticsValues(visit.times, self._pages.path(""), can_filter=not account.is_free)

@@ -42,16 +42,11 @@ async def test_it_shows_the_plan_and_what_is_used(house: House) -> None:
     assert "The count starts again on 1 Aug 2026" in page
 
 
-async def test_preferences_are_saved_by_the_rules_of_the_api(house: House) -> None:
+async def test_the_time_zone_is_saved_and_the_schedule_of_digests_stays(house: House) -> None:
     person = await house.owner()
+    await person.send("/digests", "/digests", frequency="daily", hour="7", highlight="true")
 
-    saved = await person.send(
-        "/account/preferences",
-        "/account",
-        time_zone="Europe/Berlin",
-        frequency="daily",
-        hour="7",
-    )
+    saved = await person.send("/account/preferences", "/account", time_zone="Europe/Berlin")
 
     assert saved.headers["location"] == "/account?said=preferences-saved#you"
     kept = await DigestStore(house.database).preferences(await house.account_id())
@@ -59,8 +54,6 @@ async def test_preferences_are_saved_by_the_rules_of_the_api(house: House) -> No
     page = await person.open("/account?said=preferences-saved")
     assert "Your preferences are saved." in page.text
     assert '<option value="Europe/Berlin" selected>' in page.text
-    assert '<option value="daily" selected>' in page.text
-    assert '<option value="7" selected>' in page.text
 
 
 async def test_an_unknown_time_zone_is_refused(house: House) -> None:
@@ -72,24 +65,6 @@ async def test_an_unknown_time_zone_is_refused(house: House) -> None:
         assert "\x00" in zone or "There is no such time zone" in page.text
     kept = await DigestStore(house.database).preferences(await house.account_id())
     assert kept.time_zone == "UTC"
-
-
-async def test_a_switch_that_cannot_be_used_changes_nothing(
-    database: Database, tmp_path: Path
-) -> None:
-    house = build(database, tmp_path, **mailing("smtp://127.0.0.1:9"))
-    person = await house.owner()
-    await person.send("/account/preferences", "/account", mail="true")
-    store, account_id = DigestStore(database), await house.account_id()
-    assert (await store.preferences(account_id)).is_mailed
-
-    without_mail = build(database, tmp_path).somebody()
-    without_mail.client.cookies = person.client.cookies
-    await without_mail.send("/account/preferences", "/account", hour="9")
-    assert (await store.preferences(account_id)).is_mailed
-
-    await person.send("/account/preferences", "/account", hour="9")
-    assert not (await store.preferences(account_id)).is_mailed
 
 
 async def test_sessions_are_listed_and_ended_one_by_one(house: House) -> None:

@@ -2,11 +2,14 @@
 
 import re
 from html import unescape
+from pathlib import Path
 
 import pytest
 
+from bowerbird.storage.database import Database
+from bowerbird.storage.upkeep.digests import DigestStore
 from tests.support import digesting
-from tests.web.house import Reader, ids
+from tests.web.house import Reader, build, ids
 
 pytestmark = pytest.mark.anyio
 
@@ -27,20 +30,41 @@ async def test_an_empty_list_says_when_the_first_digest_comes(ann: Reader) -> No
 
 
 async def test_digests_that_are_turned_off_are_said_to_be(ann: Reader) -> None:
-    sent = await ann.person.send(
-        "/account/preferences", "/digests", frequency="off", hour="7", back="/digests"
-    )
+    sent = await ann.person.send("/digests", "/digests", frequency="off", hour="7")
 
     assert sent.headers["location"] == "/digests?said=preferences-saved#schedule"
     page = await ann.page("/digests?said=preferences-saved")
     assert "Digests are turned off." in page
     assert "Your preferences are saved." in page
-    # The schedule is the one of the account, and its time zone is not changed.
-    account = await ann.page("/account")
-    for shown in (page, account):
-        assert '<option value="off" selected>' in shown
-        assert '<option value="7" selected>07:00' in shown
-    assert 'value="UTC"' in account
+    assert '<option value="off" selected>' in page
+    assert '<option value="7" selected>07:00' in page
+    assert 'href="/digests#schedule"' in await ann.page("/account")
+
+
+async def test_a_schedule_that_is_refused_is_said_on_its_page(ann: Reader) -> None:
+    refused = await ann.person.send("/digests", "/digests", frequency="hourly", hour="99")
+
+    assert refused.status_code == 400
+    assert 'id="schedule"' in refused.text
+    assert "frequency" in refused.text
+
+
+async def test_a_switch_that_cannot_be_used_changes_nothing(
+    database: Database, tmp_path: Path
+) -> None:
+    house = build(database, tmp_path, smtp_url="smtp://127.0.0.1:9", mail_from="posts@example.org")
+    person = await house.owner()
+    await person.send("/digests", "/digests", hour="9", mail="true")
+    store, account_id = DigestStore(database), await house.account_id()
+    assert (await store.preferences(account_id)).is_mailed
+
+    without_mail = build(database, tmp_path).somebody()
+    without_mail.client.cookies = person.client.cookies
+    await without_mail.send("/digests", "/digests", hour="9")
+    assert (await store.preferences(account_id)).is_mailed
+
+    await person.send("/digests", "/digests", hour="9")
+    assert not (await store.preferences(account_id)).is_mailed
 
 
 async def test_the_list_is_paged_and_links_to_each_digest(

@@ -74,9 +74,7 @@ async def test_a_post_shows_all_that_is_stored_about_it(ann: Reader) -> None:
 
 async def test_dates_are_in_the_time_zone_of_the_account(ann: Reader) -> None:
     post = await ann.member.save(posted_at="2026-01-09T23:30:00+00:00")
-    await ann.person.send(
-        "/account/preferences", "/account", time_zone="Asia/Tokyo", digest="off", hour="8"
-    )
+    await ann.person.send("/account/preferences", "/account", time_zone="Asia/Tokyo")
 
     page = await ann.page(f"/p/{post['post_id']}")
 

@@ -7,8 +7,6 @@ import re
 from datetime import date
 from typing import Any, Final
 
-import msgspec
-
 from bowerbird.assembly import Services
 from bowerbird.clock import first_of_next_month
 from bowerbird.library.access.activity import KEPT_DAYS, PAGE, Activity, sentence
@@ -19,10 +17,9 @@ from bowerbird.model.accounts import ActivityEntry
 from bowerbird.model.bulk import Maker
 from bowerbird.model.instants import without_offset, zone_names
 from bowerbird.model.words import fold
-from bowerbird.requests import decoding
 from bowerbird.requests.bookmarks import ChangesQuery
-from bowerbird.requests.exports import PreferencesRequest
 from bowerbird.web.account.reading import reading_form
+from bowerbird.web.digests import preferences
 from bowerbird.web.library.bulk import BulkPages
 from bowerbird.web.media import on_account_page
 from bowerbird.web.sign_in.parts import SignInParts
@@ -34,10 +31,7 @@ from bowerbird.wire.responses.replies import Reply
 
 PATH: Final = "/account"
 _SESSIONS: Final = f"{PATH}/sessions"
-# Has the same form for the schedule of digests.
-DIGESTS: Final = "/digests"
 _UNKNOWN_ZONE: Final = "There is no such time zone. Examples: Europe/Berlin, America/New_York, UTC."
-_HOUR_DIGITS: Final = 2
 # Names that only older programs use.
 _OLD_ZONES: Final = ("Etc/", "US/", "Brazil/", "Canada/", "Chile/", "Mexico/")
 
@@ -84,10 +78,8 @@ class _AccountPage:
         return self._pages.go(f"{PATH}?said=sessions-ended#sessions")
 
     async def change_preferences(self, visit: Visit) -> Reply:
-        request = _preferences(visit, can_mail=self._emails.can_mail)
-        await self._services.digests.change_preferences(visit.signed_in.account, request)
-        if visit.form.get("back") == DIGESTS:
-            return self._pages.go(f"{DIGESTS}?said=preferences-saved#schedule")
+        request = preferences(visit, can_mail=self._emails.can_mail)
+        await self._services.digests.change_preferences(visit.account, request)
         return self._pages.go(f"{PATH}?said=preferences-saved#you")
 
     async def change_email(self, visit: Visit) -> Reply:
@@ -98,7 +90,7 @@ class _AccountPage:
         return self._pages.go(f"{PATH}?said={said}#you")
 
     async def download(self, visit: Visit) -> Reply:
-        pieces = await self._download.start(visit.signed_in.account)
+        pieces = await self._download.start(visit.account)
         day = without_offset(self._services.clock())[:10]
         return attachment(f"bowerbird-{day}.json", "application/json", stream=pieces)
 
@@ -107,7 +99,6 @@ class _AccountPage:
         is_email = "email" in visit.form
         is_zone = not is_email and "time_zone" in visit.problem
         methods = await self._parts.methods_of(visit)
-        preferences = await services.digests.preferences(visitor.account)
         return self._pages.show(
             visit,
             "account.html",
@@ -123,12 +114,10 @@ class _AccountPage:
             can_disconnect=methods.can_disconnect,
             sessions=await services.sessions.all(visit.account_id),
             this_session=visitor.session.session_id,
-            digest=preferences,
             removed_posts=await services.accounts.removed_posts(visit.account_id),
             reading=reading_form(visit),
             zones=_zones(visitor.time_zone),
             images=on_account_page(await services.media_preferences.state(visitor.account)),
-            can_mail=self._emails.can_mail,
             problem="" if is_email or is_zone else visit.problem,
         )
 
@@ -139,7 +128,7 @@ class _AccountPage:
         return "direct" if visit.signed_in.is_owner else "ask"
 
     async def _usage(self, visit: Visit) -> dict[str, Any]:
-        services, account = self._services, visit.signed_in.account
+        services, account = self._services, visit.account
         next_month = date.fromisoformat(first_of_next_month(services.clock()))
         return {
             "posts": account.total,
@@ -161,21 +150,6 @@ def _zones(chosen: str) -> list[tuple[str, str]]:
     return [(name, name.replace("_", " ")) for name in sorted(places | {"UTC", chosen})]
 
 
-def _preferences(visit: Visit, *, can_mail: bool) -> PreferencesRequest:
-    """The request in the form, read by the rules of the API."""
-    sent: dict[str, Any] = {
-        name: visit.form[name].strip() for name in ("time_zone", "frequency") if name in visit.form
-    }
-    if hour := visit.form.get("hour", ""):
-        is_number = hour.isascii() and hour.isdigit() and len(hour) <= _HOUR_DIGITS
-        sent["hour"] = int(hour) if is_number else hour
-        sent["highlight"] = "highlight" in visit.form
-    # A switch that is off is not sent, and neither is one that cannot be used.
-    if can_mail and visit.signed_in.email:
-        sent["mail"] = "mail" in visit.form
-    return decoding.decode(msgspec.json.encode(sent), PreferencesRequest)
-
-
 ACTIVITY: Final = "/activity"
 _CHANGES: Final = 20
 _CURSOR: Final = re.compile(r"([0-9]{1,18})-([0-9a-f]{1,32})", re.ASCII)
@@ -191,7 +165,7 @@ def activity_routes(
         times = visit.times
         changes: list[RecentChange] = []
         if before is None:
-            account = visit.signed_in.account
+            account = visit.account
             changes = (await recent.list(account, ChangesQuery(limit=_CHANGES))).changes
         return pages.show(
             visit,
@@ -250,7 +224,7 @@ def deletion_routes(deletion: AccountDeletion, pages: VisitPages) -> list[PageRo
             visit,
             "account_delete.html",
             status=status,
-            posts=visit.signed_in.account.total,
+            posts=visit.account.total,
             labels=lost.labels,
             views=lost.views,
             keys=lost.keys,

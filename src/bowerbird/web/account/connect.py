@@ -61,7 +61,7 @@ class ConnectPage:
     def routes(self) -> list[PageRoute]:
         return [
             PageRoute("GET", CONNECT, self.open, Access.ANYONE),
-            PageRoute("POST", CONNECT, self.create, page=CONNECT),
+            PageRoute("POST", CONNECT, self.create, page=CONNECT, again=self._shown),
             PageRoute("GET", _FILE, self.file),
             PageRoute("GET", _LINK, self.link),
             PageRoute("GET", f"{_LINK}/state", self.state, is_json=True),
@@ -81,10 +81,7 @@ class ConnectPage:
         return attachment(found.name, "application/zip", found.content)
 
     async def create(self, visit: Visit) -> Reply:
-        try:
-            new = await self._codes.create(visit.account_id, visit.network)
-        except Refusal as refused:
-            return await self._shown(visit, problem=refused.sentence, status=refused.status)
+        new = await self._codes.create(visit.account_id, visit.network)
         # Not after a redirect: the code would have to be kept until then.
         link = f"{self._pages.site}/#{new.code}"
         return await self._shown(visit, link=link, link_id=new.code_id)
@@ -113,8 +110,6 @@ class ConnectPage:
         *,
         link: str = "",
         link_id: str = "",
-        problem: str = "",
-        status: int = 200,
     ) -> Reply:
         browser = visit.query.get("browser", "")
         if browser not in BROWSERS:
@@ -123,14 +118,12 @@ class ConnectPage:
         return self._pages.show(
             visit,
             "connect.html",
-            status=status,
             browser=browser,
             browser_name=BROWSERS[browser],
             file=found and {"name": found.name, "size": size_text(len(found.content))},
             link=link,
             link_id=link_id,
             minutes=limits.CONNECT_CODE_S // 60,
-            problem=problem,
         )
 
 

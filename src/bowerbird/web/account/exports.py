@@ -115,7 +115,7 @@ class _ExportsPage:
         self._pages = pages
 
     async def shown(self, visit: Visit) -> Reply:
-        account, given = visit.signed_in.account, filters_in(visit.form or visit.query)
+        account, given = visit.account, filters_in(visit.form or visit.query)
         format = visit.form.get("format", "")
         jobs = await self._exports.latest(account)
         views = [(view.slug, view.name) for view in await self._services.views.all(account)]
@@ -135,7 +135,7 @@ class _ExportsPage:
         )
 
     async def start(self, visit: Visit) -> Reply:
-        account, format = visit.signed_in.account, visit.form.get("format", "")
+        account, format = visit.account, visit.form.get("format", "")
         if format not in _FORMATS:
             raise Refusal(Code.INVALID_REQUEST, "Choose a format.")
         is_whole = visit.form.get("posts") == _WHOLE
@@ -143,7 +143,7 @@ class _ExportsPage:
 
     async def start_again(self, visit: Visit) -> Reply:
         """Repeats an export with the current posts of the library."""
-        account, job_id = visit.signed_in.account, visit.request.path_params["job_id"]
+        account, job_id = visit.account, visit.request.path_params["job_id"]
         format, fields = await self._exports.fields_of(account, job_id)
         return await self._start(account, format, fields)
 
@@ -154,24 +154,24 @@ class _ExportsPage:
         return self._pages.go(f"{PATH}?said=export-started#files")
 
     async def cancel(self, visit: Visit) -> Reply:
-        await self._exports.cancel(visit.signed_in.account, visit.request.path_params["job_id"])
+        await self._exports.cancel(visit.account, visit.request.path_params["job_id"])
         return self._pages.go(f"{PATH}?said=export-cancelled#files")
 
     async def delete(self, visit: Visit) -> Reply:
         job_id = visit.request.path_params["job_id"]
-        await self._exports.delete_file(visit.signed_in.account, job_id)
+        await self._exports.delete_file(visit.account, job_id)
         return self._pages.go(f"{PATH}?said=export-deleted#files")
 
     async def state(self, visit: Visit) -> Reply:
         """The progress for a script, which opens the page again when `mark` changes."""
-        jobs = await self._exports.latest(visit.signed_in.account)
+        jobs = await self._exports.latest(visit.account)
         running = [_progress(each) for each in jobs if not each.job.is_finished]
         return self._pages.json({"mark": _mark(jobs), "jobs": running})
 
     async def download(self, visit: Visit) -> Reply:
         """Leads to the file by a link that is valid for five minutes from now."""
         job_id = visit.request.path_params["job_id"]
-        job = await self._exports.get(visit.signed_in.account, job_id)
+        job = await self._exports.get(visit.account, job_id)
         if job.link is None:
             raise Refusal(Code.NOT_FOUND, "The file of this export was deleted.")
         path = f"{self._services.export_addresses.path(job)}/file?token={job.link.token}"

@@ -219,7 +219,7 @@ def routes(
     return [
         PageRoute("GET", PATH, page.shown, Access.OWNER),
         *(
-            PageRoute("POST", PATH + path, change, Access.OWNER, PATH)
+            PageRoute("POST", PATH + path, change, Access.OWNER, PATH, again=page.shown)
             for path, change in changes.items()
         ),
     ]
@@ -240,7 +240,7 @@ class _OperatorPage:
         self._deprecations = deprecations
         self._pages = pages
 
-    async def shown(self, visit: Visit, *, status: int = 200, **more: Any) -> Reply:
+    async def shown(self, visit: Visit, *, status: int = 0, **more: Any) -> Reply:
         state = await self._overview.state()
         times = visit.times
         values = {
@@ -267,7 +267,7 @@ class _OperatorPage:
     async def change_plan(self, visit: Visit) -> Reply:
         account_id, plan = visit.form.get("account", ""), visit.form.get("plan", "")
         change = self._accounts.set_plan(str(number(account_id)), plan)
-        return await self._after(visit, change, "plan-changed", "accounts")
+        return await self._after(change, "plan-changed", "accounts")
 
     async def invite(self, visit: Visit) -> Reply:
         note = visit.form.get("note", "")
@@ -282,30 +282,27 @@ class _OperatorPage:
 
     async def withdraw(self, visit: Visit) -> Reply:
         change = self._invitations.withdraw(visit.form.get("invitation", ""))
-        return await self._after(visit, change, "invitation-withdrawn", "invitations")
+        return await self._after(change, "invitation-withdrawn", "invitations")
 
     async def stop_share(self, visit: Visit) -> Reply:
         change = self._shares.stop(visit.form.get("share", ""))
-        return await self._after(visit, change, "share-stopped", "shares")
+        return await self._after(change, "share-stopped", "shares")
 
     async def allow_share(self, visit: Visit) -> Reply:
         change = self._shares.stop(visit.form.get("share", ""), is_stopped=False)
-        return await self._after(visit, change, "share-allowed", "shares")
+        return await self._after(change, "share-allowed", "shares")
 
     async def retry(self, visit: Visit) -> Reply:
         change = self._open_jobs.retry(*_job(visit))
-        return await self._after(visit, change, "job-queued", "jobs")
+        return await self._after(change, "job-queued", "jobs")
 
     async def cancel(self, visit: Visit) -> Reply:
         change = self._open_jobs.cancel(*_job(visit))
-        return await self._after(visit, change, "job-cancelled", "jobs")
+        return await self._after(change, "job-cancelled", "jobs")
 
-    async def _after(self, visit: Visit, change: Awaitable[None], said: str, section: str) -> Reply:
+    async def _after(self, change: Awaitable[None], said: str, section: str) -> Reply:
         """Makes a change, and returns to its section with a message about it."""
-        try:
-            await change
-        except Refusal as refused:
-            return await self.shown(visit, status=refused.status, problem=refused.sentence)
+        await change
         return self._pages.go(f"{PATH}?said={said}#{section}")
 
     async def _checks(self, visit: Visit, checks: list[dict[str, Any]]) -> dict[str, Any]:

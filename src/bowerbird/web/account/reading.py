@@ -69,7 +69,7 @@ def routes(accounts: Accounts, digests: Digests, pages: VisitPages) -> list[Page
         named = msgspec.json.encode({"time_zone": visit.form.get("time_zone", "")})
         sent = decoding.decode(named, PreferencesRequest)
         if not visit.signed_in.is_zone_chosen:
-            await digests.change_preferences(visit.signed_in.account, sent)
+            await digests.change_preferences(visit.account, sent)
         return pages.json({})
 
     async def choose_removed(visit: Visit) -> Reply:

@@ -96,7 +96,7 @@ class WebhookPages:
         ]
 
     async def shown(self, visit: Visit, *, new: WebhookResponse | None = None) -> Reply:
-        account, times = visit.signed_in.account, visit.times
+        account, times = visit.account, visit.times
         hooks = await self._webhooks.all(account)
         hosts = {one.id: host_of(one.url) for one in hooks}
         typed = visit.form if visit.refused else None
@@ -123,7 +123,7 @@ class WebhookPages:
         )
 
     async def add(self, visit: Visit) -> Reply:
-        form, account = visit.form, visit.signed_in.account
+        form, account = visit.form, visit.account
         chosen = [one for one in GROUPS if form.get(one.name)]
         types = [type.value for one in chosen for type in one.types]
         request = NewWebhook(
@@ -140,18 +140,18 @@ class WebhookPages:
         return await self.shown(visit, new=new)
 
     async def rotate(self, visit: Visit) -> Reply:
-        account, webhook_id = visit.signed_in.account, visit.form.get("webhook", "")
+        account, webhook_id = visit.account, visit.form.get("webhook", "")
         new = await self._write(account, self._webhooks.rotate, webhook_id)
         return await self.shown(visit, new=new)
 
     async def test(self, visit: Visit) -> Reply:
-        account, webhook_id = visit.signed_in.account, visit.form.get("webhook", "")
+        account, webhook_id = visit.account, visit.form.get("webhook", "")
         return await self._sent(
             visit, webhook_id, self._write(account, self._webhooks.test, webhook_id)
         )
 
     async def send_again(self, visit: Visit) -> Reply:
-        account, webhook_id = visit.signed_in.account, visit.form.get("webhook", "")
+        account, webhook_id = visit.account, visit.form.get("webhook", "")
         message_id = visit.form.get("message", "")
         change = self._write(account, self._webhooks.send_again, webhook_id, message_id)
         return await self._sent(visit, webhook_id, change)
@@ -163,12 +163,12 @@ class WebhookPages:
         return await self._changed(visit, WebhookChange(is_active=True), "webhook-resumed")
 
     async def remove(self, visit: Visit) -> Reply:
-        account, webhook_id = visit.signed_in.account, visit.form.get("webhook", "")
+        account, webhook_id = visit.account, visit.form.get("webhook", "")
         await self._write(account, self._webhooks.delete, webhook_id)
         return self._pages.go(f"{PATH}?said=webhook-removed")
 
     async def message(self, visit: Visit) -> Reply:
-        account, path = visit.signed_in.account, visit.request.path_params
+        account, path = visit.account, visit.request.path_params
         hook = self._webhooks.shown(await self._webhooks.find(account, path["webhook_id"]))
         found = await self._webhooks.delivery(account, hook.id, path["message_id"])
         return self._pages.show(
@@ -185,13 +185,13 @@ class WebhookPages:
     async def _sent(
         self, visit: Visit, webhook_id: str, sending: Awaitable[DeliveryResponse]
     ) -> Reply:
-        account, sent = visit.signed_in.account, await sending
+        account, sent = visit.account, await sending
         settled = await self._webhooks.settled_soon(account, webhook_id, sent.id)
         state = DeliveryState.WAITING if settled is None else settled.state
         return self._pages.go(f"{PATH}?said=webhook-{state}")
 
     async def _changed(self, visit: Visit, request: WebhookChange, said: str) -> Reply:
-        account, webhook_id = visit.signed_in.account, visit.form.get("webhook", "")
+        account, webhook_id = visit.account, visit.form.get("webhook", "")
         await self._write(account, self._webhooks.change, webhook_id, request)
         return self._pages.go(f"{PATH}?said={said}")
 

@@ -40,7 +40,7 @@ def routes(services: Services, pages: VisitPages) -> list[PageRoute]:
         PageRoute("GET", one, steps.shown),
         PageRoute("GET", f"{one}/state", steps.state, is_json=True),
         PageRoute("GET", f"{one}/links", steps.links, is_page=False),
-        PageRoute("POST", f"{one}/import", steps.bring_in, page=PATH),
+        PageRoute("POST", f"{one}/import", steps.bring_in, page=PATH, again=steps.shown),
         PageRoute("POST", f"{one}/cancel", steps.cancel, page=PATH),
     ]
 
@@ -58,7 +58,7 @@ class _FileSteps:
 
         try:
             job = await self._services.checked_imports.check(
-                visit.signed_in.account, receive, visit.where.device
+                visit.account, receive, visit.where.device
             )
         except NotOurForm:
             raise
@@ -69,14 +69,14 @@ class _FileSteps:
         likes = f"?{_WITH_LIKES}=yes" if _WITH_LIKES in visit.form else ""
         return self._pages.go(f"{FILES}/{job.job_id}{likes}")
 
-    async def shown(self, visit: Visit, *, status: int = 200, problem: str = "") -> Reply:
+    async def shown(self, visit: Visit) -> Reply:
         job = await self._job(visit)
         if job.state in UNFINISHED:
             return self._running(visit, job)
         if job.state == JobState.FAILED:
             return self._failed(visit, job)
         if job.is_dry_run:
-            return await self._checked(visit, job, status=status, problem=problem)
+            return await self._checked(visit, job)
         return self._done(visit, job)
 
     async def state(self, visit: Visit) -> Reply:
@@ -92,29 +92,23 @@ class _FileSteps:
 
     async def bring_in(self, visit: Visit) -> Reply:
         job_id = visit.request.path_params["job_id"]
-        try:
-            import_id = await self._services.checked_imports.run(
-                visit.signed_in.account,
-                job_id,
-                with_likes=_WITH_LIKES in visit.form,
-                client=visit.where.device,
-            )
-        except NotKept as refused:
-            # The page of the check says so.
-            return await self.shown(visit, status=refused.status)
-        except Refusal as refused:
-            return await self.shown(visit, status=refused.status, problem=refused.sentence)
+        import_id = await self._services.checked_imports.run(
+            visit.account,
+            job_id,
+            with_likes=_WITH_LIKES in visit.form,
+            client=visit.where.device,
+        )
         return self._pages.go(f"{FILES}/{import_id}")
 
     async def cancel(self, visit: Visit) -> Reply:
         job_id = visit.request.path_params["job_id"]
-        await self._services.checked_imports.cancel(visit.signed_in.account, job_id)
+        await self._services.checked_imports.cancel(visit.account, job_id)
         return self._pages.go(f"{PATH}?said=import-cancelled")
 
     async def _job(self, visit: Visit) -> FileImport:
         """Refuses the job of another account as if there were none."""
         job_id = visit.request.path_params["job_id"]
-        return await self._services.file_jobs.get(visit.signed_in.account, job_id)
+        return await self._services.file_jobs.get(visit.account, job_id)
 
     def _running(self, visit: Visit, job: FileImport) -> Reply:
         return self._pages.show(
@@ -138,17 +132,17 @@ class _FileSteps:
             **_file(job),
         )
 
-    async def _checked(self, visit: Visit, job: FileImport, *, status: int, problem: str) -> Reply:
+    async def _checked(self, visit: Visit, job: FileImport) -> Reply:
         is_kept = await self._services.checked_imports.is_kept(visit.account_id, job)
         # The import that followed the check.
-        jobs, account = self._services.file_jobs, visit.signed_in.account
+        jobs, account = self._services.file_jobs, visit.account
         imported = None if is_kept else await jobs.find(account, import_id_of(job))
         moment = visit.times.moment
         return self._pages.show(
             visit,
             "import_check.html",
-            status=status,
-            problem=problem,
+            # The page says that the file is no longer kept.
+            problem="" if isinstance(visit.refused, NotKept) else visit.problem,
             job_id=job.job_id,
             is_kept=is_kept,
             kept_until=moment(self._services.checked_imports.kept_until(job)),
@@ -163,7 +157,7 @@ class _FileSteps:
         )
 
     def _undo(self, visit: Visit, job: FileImport) -> dict[str, Any]:
-        report, is_free = report_of(job), visit.signed_in.account.is_free
+        report, is_free = report_of(job), visit.account.is_free
         return {
             "run": report.run_id,
             "posts": posts_of(report.run_id),

@@ -40,7 +40,7 @@ def routes(services: Services, pages: VisitPages) -> list[PageRoute]:
         PageRoute("POST", f"{PATH}/links", page.save_links, page=PATH),
         PageRoute("POST", f"{PATH}/fetch", page.fetch, page=PATH),
         PageRoute("GET", f"{PATH}/fetch/{{total}}", page.fetching, is_json=True),
-        PageRoute("POST", f"{PATH}/undo", page.undo, page=PATH),
+        PageRoute("POST", f"{PATH}/undo", page.undo, page=PATH, again=page.shown),
     ]
 
 
@@ -49,8 +49,8 @@ class ImportPage:
         self._services = services
         self._pages = pages
 
-    async def shown(self, visit: Visit, *, status: int = 200, **more: Any) -> Reply:
-        account, times = visit.signed_in.account, visit.times
+    async def shown(self, visit: Visit, *, status: int = 0, **more: Any) -> Reply:
+        account, times = visit.account, visit.times
         cursor = visit.query.get("before", "")
         earlier = await self._services.imports.list(account, _PER_PAGE, cursor or None)
         values = {
@@ -84,7 +84,7 @@ class ImportPage:
             return await self.shown(visit, status=400, links=text, links_error=error)
         try:
             result, _ = await self._services.saving.save_now(
-                visit.signed_in.account, saving.read_links(links)
+                visit.account, saving.read_links(links)
             )
         except Refusal as refused:
             return await self.shown(
@@ -94,7 +94,7 @@ class ImportPage:
 
     async def fetch(self, visit: Visit) -> Reply:
         """Asks again for the text of every post that is only a link."""
-        links, account = self._services.links, visit.signed_in.account
+        links, account = self._services.links, visit.account
         if links.is_on and not (await links.counts(account)).waiting:
             await links.ask_again_soon(account)
         return self._pages.go(f"{PATH}#bare")
@@ -102,7 +102,7 @@ class ImportPage:
     async def fetching(self, visit: Visit) -> Reply:
         """The progress since a page was opened on which so many links waited."""
         total = visit.request.path_params["total"]
-        counts = await self._services.links.counts(visit.signed_in.account)
+        counts = await self._services.links.counts(visit.account)
         whole = int(total) if total.isascii() and total.isdecimal() and len(total) < _DIGITS else 0
         job = {
             "id": "links",
@@ -116,7 +116,7 @@ class ImportPage:
         """How many posts are only links, if the service asks for their texts."""
         if not self._services.links.is_on:
             return None
-        counts = await self._services.links.counts(visit.signed_in.account)
+        counts = await self._services.links.counts(visit.account)
         if not counts.waiting and not counts.left:
             return None
         return {
@@ -127,10 +127,7 @@ class ImportPage:
 
     async def undo(self, visit: Visit) -> Reply:
         run_id = visit.form.get("run", "")
-        try:
-            outcome = await self._services.imports.undo(visit.signed_in.account, run_id)
-        except Refusal as refused:
-            return await self.shown(visit, status=refused.status, problem=refused.sentence)
+        outcome = await self._services.imports.undo(visit.account, run_id)
         return self._pages.go(f"{PATH}?undone={outcome.run_id}#earlier")
 
     async def _message(self, visit: Visit) -> dict[str, str]:
@@ -139,7 +136,7 @@ class ImportPage:
         if not run_id:
             return {}
         try:
-            run = await self._services.imports.get(visit.signed_in.account, run_id)
+            run = await self._services.imports.get(visit.account, run_id)
         except Refusal:
             return {}
         return {"message": _undone_sentence(run)} if run.state is RunState.UNDONE else {}

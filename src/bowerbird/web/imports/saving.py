@@ -78,7 +78,7 @@ class SavePage:
         site = visit.request.headers.get(b"sec-fetch-site", b"same-origin")
         # A page of another site must not make this server ask anybody.
         post = post_links.parse(visit.query.get("link", "")) if site == b"same-origin" else None
-        account = visit.signed_in.account
+        account = visit.account
         found = None if post is None else await self._links.preview(account, post)
         record = found.record if isinstance(found, FoundPost) else None
         text = "" if record is None else record.tweet_details.text
@@ -87,7 +87,7 @@ class SavePage:
         return self._pages.json({"text": text[:_SHOWN], "labels": labels})
 
     async def save(self, visit: Visit) -> Reply:
-        account, link = visit.signed_in.account, _typed_link(visit)
+        account, link = visit.account, _typed_link(visit)
         request = _request(account, link, visit.form.get("labels", ""))
         note = _note(visit)
         before = await self._labels_of(account, link)
@@ -124,7 +124,7 @@ class SavePage:
         return await self._bookmarks.found(account, known.post_id if known else post.post_id)
 
     async def show(self, visit: Visit) -> Reply:
-        account = visit.signed_in.account
+        account = visit.account
         link = _typed_link(visit) if visit.refused else shared_link(visit.query)
         post = post_links.parse(link) if link else None
         uses, _ = await self._labels.listed.uses(account)
@@ -151,7 +151,7 @@ class SavePage:
     async def _suggested(
         self, visit: Visit, post: PostLink | None, known: bytes | None
     ) -> list[dict[str, Any]]:
-        account = visit.signed_in.account
+        account = visit.account
         if known is not None:
             [bookmark] = post_parts.bookmarks_in(known)
             return await suggested(self._suggestions, account, str(bookmark["post_id"]))
@@ -274,11 +274,11 @@ REMOVE: Final = "/library/demo/remove"
 
 def demo_routes(demo: Demo, pages: VisitPages) -> list[PageRoute]:
     async def fill(visit: Visit) -> Reply:
-        await demo.fill(visit.signed_in.account)
+        await demo.fill(visit.account)
         return pages.go(f"{LIBRARY}?said=demo-filled")
 
     async def remove(visit: Visit) -> Reply:
-        await demo.remove(visit.signed_in.account)
+        await demo.remove(visit.account)
         return pages.go(f"{LIBRARY}?said=demo-removed")
 
     return [

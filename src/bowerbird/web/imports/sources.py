@@ -206,15 +206,15 @@ class SourcePages:
             PageRoute("POST", f"{PATH}/x", self.connect_x, page=PATH),
             PageRoute("POST", f"{PATH}/x/again", self.connect_x_again, page=PATH),
             PageRoute("GET", f"{PATH}/x/return", self.finish_x),
-            PageRoute("POST", f"{PATH}/run", self.run, page=PATH),
-            PageRoute("POST", f"{PATH}/pause", self.pause, page=PATH),
-            PageRoute("POST", f"{PATH}/bounds", self.change, page=PATH),
-            PageRoute("POST", f"{PATH}/disconnect", self.disconnect, page=PATH),
+            PageRoute("POST", f"{PATH}/run", self.run, page=PATH, back=_BACK),
+            PageRoute("POST", f"{PATH}/pause", self.pause, page=PATH, back=_BACK),
+            PageRoute("POST", f"{PATH}/bounds", self.change, page=PATH, back=_BACK),
+            PageRoute("POST", f"{PATH}/disconnect", self.disconnect, page=PATH, back=_BACK),
             PageRoute("POST", f"{PATH}/devices/disconnect", self.disconnect_device, page=PATH),
         ]
 
     async def shown(self, visit: Visit, *, status: int = 200, **more: Any) -> Reply:
-        account, times = visit.signed_in.account, visit.times
+        account, times = visit.account, visit.times
         now = self._clock()
         connections = await self._connections.all(visit.account_id)
         devices = await self._connections.devices(account)
@@ -285,11 +285,11 @@ class SourcePages:
 
     async def run(self, visit: Visit) -> Reply:
         change = self._connections.run_now(visit.account_id, visit.form.get("source", ""))
-        return await self._after(visit, change, "source-running")
+        return await self._after(change, "source-running")
 
     async def pause(self, visit: Visit) -> Reply:
         change = self._connections.pause(visit.account_id, visit.form.get("source", ""))
-        return await self._after(visit, change, "source-paused")
+        return await self._after(change, "source-paused")
 
     async def change(self, visit: Visit) -> Reply:
         change = self._connections.set_bounds(
@@ -298,16 +298,16 @@ class SourcePages:
             interval_s=_number(visit.form.get("interval", "")),
             posts_per_day=_number(visit.form.get("posts", str(X_POSTS_PER_DAY))),
         )
-        return await self._after(visit, change, "source-changed")
+        return await self._after(change, "source-changed")
 
     async def disconnect(self, visit: Visit) -> Reply:
         async def change() -> None:
-            account = visit.signed_in.account
+            account = visit.account
             source = visit.form.get("source", "")
             removed = await self._connections.disconnect(account, source)
             await self._revoking.revoke(visit.account_id, removed)
 
-        return await self._after(visit, change(), "source-disconnected")
+        return await self._after(change(), "source-disconnected")
 
     async def disconnect_device(self, visit: Visit) -> Reply:
         device = visit.form.get("device", "")
@@ -351,13 +351,11 @@ class SourcePages:
         host = urlsplit(begun.url).netloc
         return self._pages.show(visit, "continue.html", provider="X", url=begun.url, host=host)
 
-    async def _after(self, visit: Visit, change: Awaitable[object], said: str) -> Reply:
+    async def _after(self, change: Awaitable[object], said: str) -> Reply:
         try:
             await change
         except NoConnection:
             return self._pages.go(f"{PATH}?said=source-missing")
-        except Refusal as refused:
-            return self._pages.refused(visit, refused, _BACK)
         return self._pages.go(f"{PATH}?said={said}")
 
     def _count(self, visit: Visit) -> None:

@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-import msgspec
-
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
 from bowerbird.library.bulk import summaries
@@ -71,7 +69,7 @@ def request_of(account: Account, form: Mapping[str, str]) -> BulkRequest:
         body["tweet_ids"] = one.split() or picked(form)
         if not body["tweet_ids"]:
             raise Refusal(Code.INVALID_REQUEST, "No post is selected.")
-    return decoding.decode(msgspec.json.encode(body), BulkRequest)
+    return decoding.convert(body, BulkRequest)
 
 
 def _list_of(account: Account, path: str, action: str) -> dict[str, Any]:
@@ -119,7 +117,7 @@ class BulkPages:
         ]
 
     async def change(self, visit: Visit) -> Reply:
-        account = visit.signed_in.account
+        account = visit.account
         try:
             row = await self._bulk.run(account, request_of(account, visit.form))
         except Refusal as refused:
@@ -133,7 +131,7 @@ class BulkPages:
 
     async def undo(self, visit: Visit) -> Reply:
         """Undoes a change of many posts or of a label. A script shows the result itself."""
-        account = visit.signed_in.account
+        account = visit.account
         if visit.is_of_script:
             row = await self.changes.run_undo(account, visit.form.get("change", ""))
             return self._pages.json({"said": summaries.of_undo(row)})
@@ -145,7 +143,7 @@ class BulkPages:
 
     async def progress(self, visit: Visit) -> Reply:
         """Follows a large change, and returns to the list when it is finished."""
-        account, back = visit.signed_in.account, sender(visit.query.get("back", ""))
+        account, back = visit.account, sender(visit.query.get("back", ""))
         row = await self.changes.get(account, visit.request.path_params["change_id"])
         if row.is_finished:
             return self._pages.go(_told(back, row))
@@ -163,7 +161,7 @@ class BulkPages:
 
     async def state(self, visit: Visit) -> Reply:
         """The progress for a script, which opens the page again when `mark` changes."""
-        account = visit.signed_in.account
+        account = visit.account
         row = await self.changes.get(account, visit.request.path_params["change_id"])
         done, total, text = summaries.progress(row)
         job = {"id": row.change_id, "done": done, "total": total, "text": text}
@@ -175,7 +173,7 @@ class BulkPages:
         if change_id is None:
             return {}
         try:
-            row = await self.changes.get(visit.signed_in.account, change_id)
+            row = await self.changes.get(visit.account, change_id)
         except Refusal as refused:
             # It happened more than an hour ago.
             if refused.code is Code.NOT_FOUND:
@@ -192,7 +190,7 @@ class BulkPages:
     ) -> Reply:
         """Returns to the page that sent the form, which says what was changed."""
         back = sender(visit.form.get("back", ""), page)
-        row = await self._settled(visit.signed_in.account, row)
+        row = await self._settled(visit.account, row)
         if row.is_finished:
             return self._pages.go(_told(back, row, place))
         return self._pages.go(f"{MANY}/{row.change_id}?{urlencode({'back': back})}")

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 
 from bowerbird.assembly import Services
-from bowerbird.errors import Code, Refusal
+from bowerbird.errors import Refusal
 from bowerbird.library.labels.labels import Op
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import BulkRow
@@ -74,15 +74,13 @@ class ChangePages:
 
     async def change(self, visit: Visit) -> Reply:
         """The name of the button is the action. Its value is the post, and the next one if any."""
-        action = next((name for name in _ACTIONS if name in visit.form), "")
-        post_id, _, next_id = visit.form.get(action, "").partition(" ")
-        account = visit.signed_in.account
+        action, value = visit.button(_ACTIONS)
+        post_id, _, next_id = value.partition(" ")
+        account = visit.account
         if action in (_ADD, _REMOVE):
             op: Op = "add" if action == _ADD else "remove"
             said = _said_of_label(visit, op, next_id)
             return await self._relabel(visit, op, post_id, next_id, said)
-        if not action:
-            raise Refusal(Code.INVALID_REQUEST, "The form has no action.")
         change = partial(self._change, account, action, post_id)
         return await self._after(visit, change, _SAID[action], post_id, next_id=next_id)
 
@@ -97,10 +95,8 @@ class ChangePages:
             await self._write(account, self._flags.update_one, post_id, _FLAGS[action])
 
     async def label(self, visit: Visit) -> Reply:
-        action = next((each for each in _LABEL_ACTIONS if each in visit.form), None)
-        if action is None:
-            raise Refusal(Code.INVALID_REQUEST, "The form has no action.")
-        op, name = _LABEL_ACTIONS[action], visit.form[action]
+        action, name = visit.button(_LABEL_ACTIONS)
+        op = _LABEL_ACTIONS[action]
         said = "label-refused" if action == "refuse" else _said_of_label(visit, op, name)
         return await self._relabel(visit, op, visit.form.get("post", ""), name, said)
 
@@ -111,11 +107,11 @@ class ChangePages:
         sent = msgspec.json.encode({"tweet_ids": [post_id], "label_name": name})
         if visit.is_of_script:
             request = decoding.decode(sent, LabelRequest)
-            await self._label(visit.signed_in.account, op, request)
+            await self._label(visit.account, op, request)
             return self._pages.json({"said": MESSAGES[said], "undo": UNDO.get(said, "")})
         try:
             request = decoding.decode(sent, LabelRequest)
-            changed = await self._label(visit.signed_in.account, op, request)
+            changed = await self._label(visit.account, op, request)
         except Refusal as refused:
             is_typed = is_alone and name and name_problem(name)
             if is_typed and visit.keep_unsent(of_post(post_id)):

@@ -52,7 +52,7 @@ class FilterPanels:
         query = query_strings.read(visit.request.scope["query_string"], ListQuery)
         address, times = address_of(LIBRARY, visit.query), visit.times
         today = times.local(self._clock()).date()
-        chips = FilterChips(visit.signed_in.account, query, address, times=times, today=today)
+        chips = FilterChips(visit.account, query, address, times=times, today=today)
         typed = visit.query.get("text", "").strip()
         find = self._named if typed else self._counted
         options = await find(visit, chips, kind, typed[:SUGGESTED_FOR_MAX], query)
@@ -63,7 +63,7 @@ class FilterPanels:
         self, visit: Visit, chips: FilterChips, kind: str, text: str, _: ListQuery
     ) -> Sequence[Option]:
         """Without counts: those would be of all posts, not of this list."""
-        account = visit.signed_in.account
+        account = visit.account
         if kind == AUTHOR:
             authors = await self._authors.matching(account, text, SUGGESTED_MAX)
             return [
@@ -85,7 +85,7 @@ class FilterPanels:
         self, visit: Visit, chips: FilterChips, kind: str, _: str, query: ListQuery
     ) -> Sequence[Option]:
         """The values that most posts of the list have, whatever this filter is now."""
-        account = visit.signed_in.account
+        account = visit.account
         values = {each: getattr(query, each) for each in CountQuery.__struct_fields__}
         values[filter_chips.PARAMETERS[kind]] = None
         asked = FacetsQuery(by=COUNTED[kind], limit=SUGGESTED_MAX, **values)

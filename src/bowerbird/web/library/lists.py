@@ -110,10 +110,10 @@ class ListPages:
         return [PageRoute("GET", LIBRARY, self.library), meaning, favourites, days, *views]
 
     async def parts(self, visit: Visit) -> PostParts:
-        colours = await self._sidebar.colours(visit.signed_in.account)
+        colours = await self._sidebar.colours(visit.account)
         dates = Dates(visit.times, self._clock())
         # Everybody can search for a handle; the filter needs a paid plan.
-        by_author = "q" if visit.signed_in.account.is_free else "author"
+        by_author = "q" if visit.account.is_free else "author"
         parts = PostParts(
             self._texts, dates, self._base_path, by_author, colours, star=visit.signed_in.star
         )
@@ -123,7 +123,7 @@ class ListPages:
 
     async def meaning(self, visit: Visit) -> Reply:
         """How many posts have no vector yet, for a script that follows the number."""
-        account = visit.signed_in.account
+        account = visit.account
         store = (await self._bookmarks.vector_state(account)).store
         missing = store.missing(account.total) if store else None
         return self._pages.json(list_wording.meaning_state(missing))
@@ -139,7 +139,7 @@ class ListPages:
         return self._pages.go(returning(visit.form.get("back", "")) or LIBRARY)
 
     async def library(self, visit: Visit) -> Reply:
-        account = visit.signed_in.account
+        account = visit.account
         address = address_of(LIBRARY, visit.query)
         if _SEARCH in visit.query or any(visit.query.get(name) == "" for name in NAMES):
             rest = filters.in_trash(visit.query.get(_SEARCH, ""))
@@ -163,7 +163,7 @@ class ListPages:
         return await self._list(visit, Shown(query, address, found))
 
     async def view(self, visit: Visit) -> Reply:
-        account = visit.signed_in.account
+        account = visit.account
         view = await self._views.find(account, visit.request.path_params["slug"])
         address = address_of(of_view(view.slug), visit.query)
         try:
@@ -220,7 +220,7 @@ class ListPages:
 
         Without a choice, by both if the vectors are ready.
         """
-        account = visit.signed_in.account
+        account = visit.account
         if query.q or query.vector_search_term:
             if not query.vector_search_term:
                 return WORDS
@@ -234,7 +234,7 @@ class ListPages:
         return BY_MEANING if chosen == BY_MEANING else BOTH
 
     async def _list(self, visit: Visit, shown: Shown) -> Reply:
-        account, query = visit.signed_in.account, shown.query
+        account, query = visit.account, shown.query
         if not shown.found.total_count and shown.view is None:
             return await self._empty(visit, shown)
         groups, count = await self._groups(visit, shown)
@@ -283,13 +283,13 @@ class ListPages:
             shown.found.body, shown.found.threads, has_images=parts.images is not None
         )
         urls = [url for post in posts for url in post.urls]
-        account = visit.signed_in.account
+        account = visit.account
         await self._images.add_urls(account, parts, urls)
         parts.links = shown.found.contents
         return self._rows.groups(look, parts, posts)
 
     async def _empty(self, visit: Visit, shown: Shown) -> Reply:
-        account, query = visit.signed_in.account, shown.query
+        account, query = visit.account, shown.query
         if not account.total:
             return await self._show(
                 visit, query, shown.address, None, "library_empty.html", demo_size=self._demo.size
@@ -354,7 +354,7 @@ class ListPages:
         status: int = 200,
         **values: Any,
     ) -> Reply:
-        account = visit.signed_in.account
+        account = visit.account
         density = _density(visit)
         shared = {
             "title": view.name if view else list_wording.title(query),
@@ -401,7 +401,7 @@ class ListPages:
             return {"chips": [], "clear_filters": "", "panels": ""}
         today = visit.times.local(self._clock()).date()
         labels = visit.sidebar["side_labels"]
-        account = visit.signed_in.account
+        account = visit.account
         chips = FilterChips(account, query, address, times=visit.times, today=today, labels=labels)
         # No counts for a list by meaning: its ranking takes too long.
         panels = "" if query.vector_search_term else Address(PANELS, address.changed().values).url()

@@ -70,7 +70,7 @@ class TrashPages:
         ]
 
     async def shown(self, visit: Visit) -> Reply:
-        account = visit.signed_in.account
+        account = visit.account
         query, cursor = visit.query.get("q", "").strip(), visit.query.get("cursor") or None
         asked = TrashQuery(q=query or None, cursor=cursor, limit=PAGE)
         page = await self._trash.page(account, asked)
@@ -94,7 +94,7 @@ class TrashPages:
 
     async def delete(self, visit: Visit) -> Reply:
         """Asks first. The form of the question has the same posts."""
-        account = visit.signed_in.account
+        account = visit.account
         one = visit.form.get("delete", "")
         is_all, ids = not one and "all" in visit.form, [one] if one else picked(visit.form)
         if not is_all and not ids:

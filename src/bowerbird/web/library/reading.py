@@ -75,19 +75,19 @@ class ReadingPage:
 
     async def content(self, visit: Visit) -> Reply:
         """Whether the text of a post has come, for a page that waits for it."""
-        account, post_id = visit.signed_in.account, visit.request.path_params["post_id"]
+        account, post_id = visit.account, visit.request.path_params["post_id"]
         found = await self._bookmarks.contents.of(account, post_id)
         return self._pages.json({"mark": found.state, "jobs": []})
 
     async def json(self, visit: Visit) -> Reply:
         """The bookmark as the API returns it, for the person who is signed in."""
         post_id = visit.request.path_params["post_id"]
-        body, content = await self._bookmarks.get_with_content(visit.signed_in.account, post_id)
+        body, content = await self._bookmarks.get_with_content(visit.account, post_id)
         answer = envelope.success_of_one(body, content_meta(content))
         return self._pages.json(msgspec.Raw(answer))
 
     async def show(self, visit: Visit) -> Reply:
-        account, post_id = visit.signed_in.account, visit.request.path_params["post_id"]
+        account, post_id = visit.account, visit.request.path_params["post_id"]
         body, content = await self._bookmarks.get_with_content(account, post_id)
         [bookmark] = post_parts.bookmarks_in(body)
         parts = await self._lists.parts(visit)

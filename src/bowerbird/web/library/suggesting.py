@@ -7,8 +7,6 @@ of the palette.
 import unicodedata
 from typing import Any, Final
 
-import msgspec
-
 from bowerbird.assembly import Services
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
@@ -104,20 +102,20 @@ class LabelPicking:
         Without a text, also those that fit a post.
         """
         text = visit.query.get("q", "")
-        found = await self._listed.matching(visit.signed_in.account, text, PICKED_LABELS_MAX)
+        found = await self._listed.matching(visit.account, text, PICKED_LABELS_MAX)
         is_known = any(name_key(each.label_name) == name_key(text) for each in found)
         labels = [_label(each.label_name, each.count, each.color) for each in found]
         new = None if is_known else clean_name(text)
         fitting: list[dict[str, Any]] = []
         if not text and (post_id := visit.query.get("post", "")):
-            fitting = await suggested(self._suggestions, visit.signed_in.account, post_id)
+            fitting = await suggested(self._suggestions, visit.account, post_id)
         return self._pages.json(
             {"labels": labels, "new": new, "rule": name_problem(text), "suggested": fitting}
         )
 
     async def apply(self, visit: Visit) -> Reply:
         """Adds a label to posts or removes it."""
-        account = visit.signed_in.account
+        account = visit.account
         plans.check_writes(account)
         action = _ACTIONS.get(visit.form.get("op", ""))
         if action is None:
@@ -146,7 +144,7 @@ def _request(visit: Visit) -> LabelRequest:
     name = visit.form.get("label", "")
     fields = {"tweet_ids": posts, "label_name": name}
     try:
-        return decoding.decode(msgspec.json.encode(fields), LabelRequest)
+        return decoding.convert(fields, LabelRequest)
     except Refusal as refused:
         raise Refusal(refused.code, in_words(refused, name)) from None
 
@@ -173,7 +171,7 @@ class SuggestingPages:
 
     async def suggest(self, visit: Visit) -> Reply:
         """Labels and authors for a word. `#` asks for labels only, and `@` for authors only."""
-        account, text = visit.signed_in.account, visit.query.get("text", "").strip()
+        account, text = visit.account, visit.query.get("text", "").strip()
         name = text[1:] if text.startswith(_MARKS) else text
         if not name or len(text) > SUGGESTED_FOR_MAX:
             return self._pages.json({"labels": [], "authors": []})
@@ -193,7 +191,7 @@ class SuggestingPages:
 
     async def places(self, visit: Visit) -> Reply:
         """Settings, Smart Views and labels for the palette. It has the links of the sidebar."""
-        account = visit.signed_in.account
+        account = visit.account
         views = await self._views.all(account)
         uses, _ = await self._labels.listed.uses(account)
         colors = await self._labels.listed.colors(account)

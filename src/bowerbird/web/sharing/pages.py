@@ -3,8 +3,6 @@
 from datetime import date
 from typing import Any, Final
 
-import msgspec
-
 from bowerbird import errors
 from bowerbird.assembly import Services
 from bowerbird.library.sharing.shares import ShareResponse
@@ -55,7 +53,7 @@ class SharingPages:
         ]
 
     async def shown(self, visit: Visit) -> Reply:
-        account = visit.signed_in.account
+        account = visit.account
         rows = [_row(each, visit) for each in await self._shares.all(account)]
         labels, _ = await self._labels.uses(account)
         return self._pages.show(
@@ -82,7 +80,7 @@ class SharingPages:
         sent = visit.form or {**_DEFAULTS, **visit.query}
         kind = "view" if sent.get("view") else "label"
         name = sent.get(kind, "")
-        account = visit.signed_in.account
+        account = visit.account
         request = NewShare(view=name) if kind == "view" else NewShare(label_name=name or "-")
         target = await self._shares.target(account, request)
         if not visit.form:
@@ -101,7 +99,7 @@ class SharingPages:
         return self._pages.go(f"{PATH}/{share.share_id}?said=shared")
 
     async def one(self, visit: Visit) -> Reply:
-        account = visit.signed_in.account
+        account = visit.account
         share = await self._shares.find(account, visit.request.path_params["id"])
         shown = await self._shares.response(account, share)
         return self._form(
@@ -113,7 +111,7 @@ class SharingPages:
 
     async def change(self, visit: Visit) -> Reply:
         """The name of the button says what it does."""
-        account, share_id = visit.signed_in.account, visit.request.path_params["id"]
+        account, share_id = visit.account, visit.request.path_params["id"]
         do = visit.form.get("do", "save")
         share = await self._shares.find(account, share_id)
         if do == "delete":
@@ -130,13 +128,13 @@ class SharingPages:
             if visit.form.get("ends", "").strip() == _last_day(share, visit):
                 # The form has days: another hour, set by a program, stays.
                 del fields["ends_at"]
-        request = decoding.decode(msgspec.json.encode(fields), ShareChange)
+        request = decoding.convert(fields, ShareChange)
         await self._write(account, self._shares.change, share_id, request)
         return self._pages.go(f"{PATH}/{share_id}?said={_SAID.get(do, 'share-saved')}")
 
     async def _create(self, visit: Visit, fields: dict[str, Any]) -> Share:
-        account = visit.signed_in.account
-        request = decoding.decode(msgspec.json.encode(fields), NewShare)
+        account = visit.account
+        request = decoding.convert(fields, NewShare)
         target = await self._shares.target(account, request)
         return await self._write(account, self._shares.create, request, target)
 

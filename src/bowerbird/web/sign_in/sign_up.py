@@ -174,7 +174,7 @@ def welcome_routes(
         )
 
     async def show(visit: Visit) -> Reply:
-        account, said = visit.signed_in.account, visit.query.get("said", "")
+        account, said = visit.account, visit.query.get("said", "")
         seen = visit.jar.read(visit.request.headers.get(b"cookie"), _COOKIE)
         if said and (account.total or seen == str(visit.account_id)):
             # Somebody who comes back. A link may be the only way to sign in that they have.

@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, TypeVar
 
-import msgspec
 from msgspec import Struct, field
 
 from bowerbird.model.labels import Query, View
@@ -76,7 +75,7 @@ class Draft(Struct):
             "triage_buckets": [_bucket(each) for each in self.buckets if not each.is_empty],
             "is_pinned": self.is_pinned,
         }
-        return decoding.decode(msgspec.json.encode(body), kind)
+        return decoding.convert(body, kind)
 
     def change_buckets(self, action: str, place: int) -> None:
         """Adds, removes or moves a bucket, as a button of the form asks."""

@@ -49,12 +49,12 @@ class EditorPage:
 
     async def edit(self, visit: Visit) -> Reply:
         slug = visit.request.path_params["slug"]
-        view = await self._views.find(visit.signed_in.account, slug)
+        view = await self._views.find(visit.account, slug)
         return await self._show(visit, drafts.of_view(view), view.slug)
 
     async def sent(self, visit: Visit) -> Reply:
         """The button says what to do. All but one show the form again, with what it finds."""
-        slug, account = visit.request.path_params.get("slug", ""), visit.signed_in.account
+        slug, account = visit.request.path_params.get("slug", ""), visit.account
         if slug:
             slug = (await self._views.find(account, slug)).slug
         draft = drafts.sent(visit.form)
@@ -91,7 +91,7 @@ class EditorPage:
         problem: str = "",
         focus: str = "",
     ) -> Reply:
-        account = visit.signed_in.account
+        account = visit.account
         here = f"/views/{quote(slug, safe='')}/edit" if slug else NEW
         return self._pages.show(
             visit,
@@ -118,7 +118,7 @@ class EditorPage:
 
     async def _preview(self, visit: Visit, draft: Draft) -> dict[str, Any]:
         """What the view would show, or why it cannot."""
-        account = visit.signed_in.account
+        account = visit.account
         try:
             view = self._views.draft(draft.request(NewView, name="Preview"))
             self._views.check_buckets(account, view)

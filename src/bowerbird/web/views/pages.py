@@ -4,7 +4,6 @@ from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from bowerbird.assembly import Services
-from bowerbird.errors import Code, Refusal
 from bowerbird.library.views.views import ChangedView, ViewResponse
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import BulkAction, BulkRow
@@ -65,7 +64,7 @@ class ViewPages:
         ]
 
     async def shown(self, visit: Visit) -> Reply:
-        account = visit.signed_in.account
+        account = visit.account
         views = await self._views.responses(account, await self._views.all(account))
         deleted = await self._recent.of_action(account, BulkAction.DELETE_VIEW)
         return self._pages.show(
@@ -84,11 +83,8 @@ class ViewPages:
 
     async def change(self, visit: Visit) -> Reply:
         """The name of the button is the action, and its value the view."""
-        action = next((name for name in _SAID if name in visit.form), "")
-        if not action:
-            raise Refusal(Code.INVALID_REQUEST, "The form has no action.")
-        slug = visit.form[action]
-        view, row = await self._change(visit.signed_in.account, action, slug)
+        action, slug = visit.button(_SAID)
+        view, row = await self._change(visit.account, action, slug)
         values = {"said": _SAID[action], "view": view.slug}
         if row is not None:
             values["change"] = row.change_id

@@ -4,7 +4,7 @@ import hashlib
 import hmac
 import ipaddress
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -12,7 +12,7 @@ from msgspec import Struct, field
 
 from bowerbird import errors
 from bowerbird.errors import Code, Refusal
-from bowerbird.model.accounts import SignedIn, Where
+from bowerbird.model.accounts import Account, SignedIn, Where
 from bowerbird.settings import Settings
 from bowerbird.web.visits.formats import DateWords, Times, accepted
 from bowerbird.wire import bodies
@@ -236,8 +236,19 @@ class Visit(Struct, kw_only=True):
         return self.visitor
 
     @property
+    def account(self) -> Account:
+        return self.signed_in.account
+
+    @property
     def account_id(self) -> int:
-        return self.signed_in.account.account_id
+        return self.account.account_id
+
+    def button(self, names: Iterable[str]) -> tuple[str, str]:
+        """The button that sent the form, by its name, and its value."""
+        name = next((name for name in names if name in self.form), None)
+        if name is None:
+            raise Refusal(Code.INVALID_REQUEST, "The form has no action.")
+        return name, self.form[name]
 
     @property
     def problem(self) -> str:
