@@ -147,7 +147,6 @@ class _Edits:
         account, changes = self._account, BulkChanges(self._database, system_clock)
         label = "bulk" if action is BulkAction.ADD_LABEL else None
         change = NewChange(action, packed_parts(post_ids), len(post_ids), label)
-        await changes.prepare(account, change)
         rows: list[BulkRow] = []
 
         async def start(transaction: Transaction) -> Any:
@@ -171,7 +170,7 @@ class _Edits:
         is_finished = False
         while not is_finished:
             taken = await self._edit_once(lambda t: changes.turn(t, self._account, change_id))
-            is_finished = taken.row.is_finished
+            is_finished = taken.is_finished
         self._add_row(work, time.perf_counter() - started)
 
     async def _label_ids(self) -> dict[str, str]:

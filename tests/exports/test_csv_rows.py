@@ -49,11 +49,3 @@ def test_a_cell_is_the_same_as_when_it_meets_every_pattern(cell: str) -> None:
 
     assert csv_file.escape_cell(cell) == ("'" + cell if is_marked(cell) else cell)
     assert csv_file.text_cell(cell) == ("'" + cell if is_value or is_marked(cell) else cell)
-
-
-@given(st.lists(TEXTS, min_size=1, max_size=8))
-def test_a_row_is_the_same_as_when_all_its_parts_meet_the_patterns(cells: list[str]) -> None:
-    joined = csv_file._with_marked_parts("\0".join(cells))  # noqa: SLF001 - the patterns themselves
-    quoted = joined.replace('"', '""').replace("\0", '","')
-
-    assert csv_file.finished(cells) == f'"{quoted}"\r\n'.encode()

@@ -44,4 +44,4 @@ async def step(member: Member, row: BulkRow) -> BulkRow | None:
         lambda transaction: changes(member).turn(transaction, account, row.change_id),
         member.account_id,
     )
-    return taken.row if taken.row.is_finished else None
+    return taken if taken.is_finished else None

@@ -214,10 +214,8 @@ def write_routes(flags: Flags, trash: Trash, writes: Writes, changing: Changing)
             changing.handler_of(StateRequest, lambda one: one.change, update_matching, update_many)
         ),
         UPDATE.served_by(writes.of(flags.update_one, UpdateRequest, reply=shown, current=current)),
-        DELETE.served_by(
-            writes.of(trash.delete, reply=deleted, prepare=trash.prepare, current=current)
-        ),
-        RESTORE.served_by(writes.of(trash.restore, reply=shown, prepare=trash.prepare_restore)),
+        DELETE.served_by(writes.of(trash.delete, reply=deleted, current=current)),
+        RESTORE.served_by(writes.of(trash.restore, reply=shown)),
     ]
 
 

@@ -198,7 +198,6 @@ def routes(
 
     undo = writes.of(
         bulk.undo,
-        prepare=bulk.changes.prepare_undo,
         reply=lambda change: located(change, done(change)),
         after=lambda _: wake(),
     )
@@ -288,9 +287,7 @@ def duplicate_routes(duplicates: Duplicates, answers: AnswerCache) -> list[ApiRo
 
 
 def duplicate_write_routes(duplicates: Duplicates, writes: Writes) -> list[ApiRoute]:
-    async def resolve(
-        transaction: Transaction, call: Call, request: ResolveRequest, _: None
-    ) -> Reply:
+    async def resolve(transaction: Transaction, call: Call, request: ResolveRequest) -> Reply:
         found = await duplicates.resolve(transaction, call.account, request)
         moved = f"Moved {found.removed} {'post' if found.removed == 1 else 'posts'} to the trash."
         meta = ChangeMeta(
@@ -302,8 +299,4 @@ def duplicate_write_routes(duplicates: Duplicates, writes: Writes) -> list[ApiRo
         )
         return done(found.kept, meta)
 
-    def prepare(call: Call, request: ResolveRequest) -> Awaitable[None]:
-        return duplicates.prepare(call.account, request)
-
-    gate = plans.check_writes
-    return [RESOLVE.served_by(writes.handler(resolve, ResolveRequest, gate, prepare=prepare))]
+    return [RESOLVE.served_by(writes.handler(resolve, ResolveRequest, plans.check_writes))]

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from bowerbird.library.access import turns
-from bowerbird.library.bulk import turn as bulk_turn
+from bowerbird.library.bookmarks.writing import trash_batch
 from bowerbird.model.bulk import BulkRow, BulkState
 from tests.library.bulk.test_undo_of_changes import ACTIONS, IDS, Model, fill, state
 from tests.support import writing
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.anyio
 @pytest.fixture(autouse=True)
 def short_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(turns, "POSTS_PER_TURN", 3)
-    monkeypatch.setattr(bulk_turn, "TRASHED_PER_TURN", 2)
+    monkeypatch.setattr(trash_batch, "TRASHED_PER_TURN", 2)
 
 
 OPPOSED = [

@@ -6,7 +6,7 @@ from collections import defaultdict
 import pytest
 
 from bowerbird.library.access import turns
-from bowerbird.library.bulk import turn as bulk_turn
+from bowerbird.library.bookmarks.writing import trash_batch
 from bowerbird.model.bulk import BulkRow, BulkState
 from bowerbird.storage.accounts.accounts import AccountStore
 from tests.support import make, writing
@@ -284,7 +284,7 @@ async def test_changes_of_others_and_undos_in_any_order_fit_a_model(
     alice: Member, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(turns, "POSTS_PER_TURN", 3)
-    monkeypatch.setattr(bulk_turn, "TRASHED_PER_TURN", 2)
+    monkeypatch.setattr(trash_batch, "TRASHED_PER_TURN", 2)
     chance = random.Random(seed)  # noqa: S311 - repeatable
     await fill(alice)
     await writing.add(alice, "Blue", *IDS[:1])

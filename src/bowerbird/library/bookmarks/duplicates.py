@@ -23,7 +23,7 @@ from bowerbird.library.bookmarks.searching import explaining
 from bowerbird.library.bookmarks.writing.changeset import Changeset, Changesets, post_is_full
 from bowerbird.library.bookmarks.writing.kept_changes import KeptChanges
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
-from bowerbird.library.bookmarks.writing.trash_batch import ReadingAhead, TrashBatches
+from bowerbird.library.bookmarks.writing.trash_batch import TrashBatches
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account, ActivityKind
 from bowerbird.model.bulk import BulkAction, BulkRow
@@ -136,7 +136,6 @@ class Duplicates:
         self._renames = LabelRenames(database)
         self._batches = TrashBatches(database, clock)
         self._kept = KeptChanges(database, clock)
-        self._ahead = ReadingAhead(database, clock)
         self._activity = Activity(database, clock)
 
     async def page(self, account: Account, query: DuplicatesQuery) -> DuplicatePage:
@@ -184,11 +183,6 @@ class Duplicates:
             if len(shown) > 1:
                 groups.append(_group(kind, count, shown))
         return groups
-
-    async def prepare(self, account: Account, request: ResolveRequest) -> None:
-        """Call it before `resolve`: it does what would delay others within a transaction."""
-        removed = [one for group in request.groups for one in group.remove if _is_id(one)]
-        await self._ahead.stored(account, removed)
 
     async def resolve(
         self, transaction: Transaction, account: Account, request: ResolveRequest
@@ -323,7 +317,3 @@ def _give_labels(changeset: Changeset, keep: EditablePost, removed: Sequence[Edi
         if len(keep.tags) >= POST_LABELS_MAX:
             raise post_is_full(keep.post_id)
         changeset.attach(keep, label)
-
-
-def _is_id(post_id: str) -> bool:
-    return post_id.isascii() and post_id.isdigit()

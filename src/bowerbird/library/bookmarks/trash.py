@@ -23,7 +23,6 @@ from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.bookmarks.writing.trash_batch import (
     KEPT,
     Purging,
-    ReadingAhead,
     TrashBatches,
 )
 from bowerbird.model import json_depth
@@ -60,18 +59,7 @@ class Trash:
         self._kept = KeptChanges(database, clock)
         self._renames = LabelRenames(database)
         self._activity = Activity(database, clock)
-        self._ahead = ReadingAhead(database, clock)
         self._clock = clock
-
-    async def prepare(self, account: Account, post_id: str) -> None:
-        """Call it before `delete`: it does what would delay others within a transaction."""
-        if _is_id(post_id):
-            await self._ahead.stored(account, [post_id])
-
-    async def prepare_restore(self, account: Account, post_id: str) -> None:
-        """Call it before `restore`."""
-        if _is_id(post_id):
-            await self._ahead.trashed(account, [post_id])
 
     async def delete(
         self,
@@ -119,10 +107,6 @@ class Trash:
         found = await self._bookmarks.by_post_id_within(transaction, account, post_id)
         assert found is not None
         return found, change
-
-
-def _is_id(post_id: str) -> bool:
-    return post_id.isascii() and post_id.isdigit()
 
 
 _ALL: Final = TrashQuery()

@@ -1,14 +1,8 @@
-"""What an account can do with changes of many posts: start one, follow it, and undo it.
-
-One turn of renaming a label on its posts, and of renaming it back.
-
-The label gets its new name in the first turn. Every other write that compares names of labels
-finishes the rename before, so such a change waits for no earlier one.
-"""
+"""What an account can do with changes of many posts: start one, follow it, and undo it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 from msgspec import Struct
@@ -20,11 +14,10 @@ from bowerbird.library.access import plans, turns
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bookmarks.writing.changeset import Changesets
-from bowerbird.library.bookmarks.writing.kept_changes import KeptChanges, ended, new_change
-from bowerbird.library.bookmarks.writing.label_renames import LabelRenames, Position
+from bowerbird.library.bookmarks.writing.kept_changes import KeptChanges, new_change
+from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.bulk.rule_references import RuleReferences
-from bowerbird.library.bulk.turn import BulkAhead, BulkTurns
-from bowerbird.library.bulk.undoing import BulkUndo
+from bowerbird.library.bulk.turn import BulkTurns
 from bowerbird.model.accounts import Account, ActivityKind
 from bowerbird.model.bulk import (
     KIND,
@@ -34,11 +27,9 @@ from bowerbird.model.bulk import (
     BulkState,
     Changed,
     ChangedLabel,
-    PostField,
-    ValueKind,
 )
 from bowerbird.model.jobs import CHANGES, JobState
-from bowerbird.model.labels import Label, name_key
+from bowerbird.model.labels import Label
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.changes.bulk import BulkStore, packed
 from bowerbird.storage.database import Database, Reader, Transaction
@@ -71,13 +62,6 @@ def packed_parts(post_ids: Sequence[str]) -> list[bytes]:
     return [packed(post_ids[first : first + some]) for first in range(0, len(post_ids), some)]
 
 
-class _Taken(NamedTuple):
-    """A change after a turn, and the change that the next turn is of."""
-
-    row: BulkRow
-    following: BulkRow
-
-
 class BulkChanges:
     def __init__(
         self, database: Database, clock: Clock, wake: Callable[[], None] = lambda: None
@@ -95,15 +79,8 @@ class BulkChanges:
         self._renames = LabelRenames(database)
         self._kept_changes = KeptChanges(database, clock)
         self._turns = BulkTurns(database, clock)
-        self._undo = BulkUndo(database, clock)
-        self._renaming = LabelRenaming(database, clock)
-        self._ahead = BulkAhead(database, clock)
         self._rules = RuleReferences(database, clock)
         self._activity = Activity(database, clock)
-
-    async def prepare(self, account: Account, change: NewChange) -> None:
-        """Call it before `start`: it does what would delay others within a transaction."""
-        await self._ahead.of_new(account, change.action, change.parts)
 
     async def start(self, transaction: Transaction, account: Account, change: NewChange) -> BulkRow:
         """Starts a change and takes its first turn. A job does what is left."""
@@ -198,10 +175,7 @@ class BulkChanges:
         return row
 
     async def undo(self, transaction: Transaction, account: Account, change_id: str) -> BulkRow:
-        """Starts the undo of a change and takes its first turn. A job does what is left.
-
-        Call `prepare_undo` before.
-        """
+        """Starts the undo of a change and takes its first turn. A job does what is left."""
         await self._renames.lock(transaction, account.account_id)
         row = self._required(await self._found(transaction, account, change_id), change_id)
         if row.state in (BulkState.UNDONE, BulkState.UNDOING):
@@ -226,12 +200,6 @@ class BulkChanges:
         if into is not None:
             await self._accounts.follow_label(transaction, account_id, into.name, label.name)
 
-    async def prepare_undo(self, account: Account, change_id: str) -> None:
-        """Does what would delay others within the transaction of the undo."""
-        row = await self._found(self._database, account, change_id)
-        if row is not None and row.state is BulkState.DONE:
-            await self._ahead.of_undo(account, row)
-
     async def get(self, account: Account, change_id: str) -> BulkRow:
         return self._required(await self._found(self._database, account, change_id), change_id)
 
@@ -244,7 +212,6 @@ class BulkChanges:
 
     async def run(self, account: Account, change: NewChange) -> BulkRow:
         """Starts a change in a transaction of its own."""
-        await self.prepare(account, change)
         return await self.write(account, lambda t: self.start(t, account, change))
 
     async def run_label(
@@ -255,7 +222,6 @@ class BulkChanges:
 
     async def run_undo(self, account: Account, change_id: str) -> BulkRow:
         """Undoes a change in a transaction of its own."""
-        await self.prepare_undo(account, change_id)
         return await self.write(account, lambda t: self.undo(t, account, change_id))
 
     async def write(
@@ -269,10 +235,9 @@ class BulkChanges:
 
     async def finish(self, account: Account, change_id: str) -> BulkRow:
         """Takes all turns that are left of a change or of its undo. The job calls it."""
-        row = following = await self.get(account, change_id)
+        row = await self.get(account, change_id)
         while not row.is_finished:
-            await self._ahead.of_next(account, following)
-            row, following = await turns.run(
+            row = await turns.run(
                 self._database,
                 lambda transaction: self.turn(transaction, account, change_id),
                 account.account_id,
@@ -289,20 +254,18 @@ class BulkChanges:
             self._wake()
             return None
 
-    async def turn(self, transaction: Transaction, account: Account, change_id: str) -> _Taken:
+    async def turn(self, transaction: Transaction, account: Account, change_id: str) -> BulkRow:
         """Takes the next turn of a change or of its undo, or of one that was accepted before it."""
         # Locked before the change is read: the job and a request may take turns of the same one.
         await lock_library(self._libraries, transaction, account.account_id)
         row = self._required(await self._found(transaction, account, change_id), change_id)
         if row.action is BulkAction.RENAME_LABEL:
             # It waits for no other change, because all others wait for it.
-            row = await self._turn(transaction, account, row)
-            return _Taken(row, row)
+            return await self._turns.take(transaction, account, row)
         await self._renames.lock(transaction, account.account_id)
         earlier = await self._before(transaction, account, row)
-        turned = await self._turn(transaction, account, row if earlier is None else earlier)
-        row = turned if earlier is None else row
-        return _Taken(row, row if turned.is_finished else turned)
+        turned = await self._turns.take(transaction, account, earlier or row)
+        return turned if earlier is None else row
 
     async def _first_turn(
         self, transaction: Transaction, account: Account, row: BulkRow
@@ -311,7 +274,7 @@ class BulkChanges:
         position = await self._store.next_position(transaction, account.account_id)
         row = msgspec.structs.replace(row, position=position)
         if _waits_for_none(row) or await self._before(transaction, account, row) is None:
-            row = await self._turn(transaction, account, row)
+            row = await self._turns.take(transaction, account, row)
             if row.is_finished:
                 return row
         job_id = await self._jobs.add(
@@ -340,21 +303,6 @@ class BulkChanges:
         if first is None or (first.position, first.number) > (row.position, row.number):
             return None
         return first
-
-    async def _turn(self, transaction: Transaction, account: Account, row: BulkRow) -> BulkRow:
-        if row.state is BulkState.WORKING:
-            # An undo adds nothing, and must not lose what it is about to give back.
-            await self._kept_changes.make_room(transaction, account.account_id)
-        if row.action is BulkAction.RENAME_LABEL and not row.is_finished:
-            row = await self._renaming.take(transaction, account, row)
-            if row.state is not BulkState.UNDONE:
-                return row
-            return await self._undo.take(transaction, account, row)
-        if row.state is BulkState.WORKING:
-            return await self._turns.take(transaction, account, row)
-        if row.state is BulkState.UNDOING:
-            return await self._undo.take(transaction, account, row)
-        return row
 
     async def _named(
         self, transaction: Transaction, account: Account, change: NewChange
@@ -415,75 +363,3 @@ def _waits_for_none(row: BulkRow) -> bool:
 
 def _is_id(text: str) -> bool:
     return len(text) <= _MAX_ID_LENGTH and text.isascii() and text.isalnum()
-
-
-class LabelRenaming:
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._renames = LabelRenames(database)
-        self._libraries = LibraryStore(database)
-        self._labels = LabelStore(database)
-        self._accounts = AccountStore(database)
-        self._rules = RuleReferences(database, clock)
-        self._store = BulkStore(database)
-        self._clock = clock
-
-    async def take(self, transaction: Transaction, account: Account, row: BulkRow) -> BulkRow:
-        assert row.label is not None
-        label, account_id, turned = row.label, account.account_id, None
-        is_undo = row.state is BulkState.UNDOING
-        if not label.is_begun:
-            label, row = await self._begin(transaction, account_id, label, row)
-        if label.is_begun:
-            done = Position(label.label_id, label.after)
-            turned = await self._renames.turn(transaction, account_id, done)
-        if turned is None or turned.is_last:
-            # It is finished, or another write has renamed or deleted the label.
-            count = row.matched if label.is_begun or turned is not None else 0
-            row = ended(row, BulkState.UNDONE if is_undo else BulkState.DONE, self._clock())
-            row = _counting(row, count, is_undo=is_undo)
-        else:
-            label = msgspec.structs.replace(label, after=turned.number)
-            count = (row.restored if is_undo else row.done) + turned.count
-            row = _counting(msgspec.structs.replace(row, labels=[label]), count, is_undo=is_undo)
-        await self._store.update(transaction, account_id, row)
-        return row
-
-    async def _begin(
-        self, transaction: Transaction, account_id: int, asked: ChangedLabel, row: BulkRow
-    ) -> tuple[ChangedLabel, BulkRow]:
-        """Gives the label its other name, unless it was renamed since, or the name is taken."""
-        is_undo = row.state is BulkState.UNDOING
-        names = (asked.name, asked.new_name)
-        before, after = reversed(names) if is_undo else names
-        library = await lock_library(self._libraries, transaction, account_id)
-        label = await self._labels.by_id(transaction, account_id, asked.label_id)
-        key = name_key(after)
-        other = (await self._labels.named(transaction, account_id, [key])).get(key)
-        if label is None or label.name != before or other not in (None, label):
-            if is_undo:
-                await self._leave_rules(transaction, account_id, row)
-            return asked, row
-        renamed = msgspec.structs.replace(label, name=after, name_key=key, former_name=label.name)
-        await self._labels.update(transaction, library, renamed, self._clock())
-        await self._accounts.follow_label(transaction, account_id, before, after)
-        rules = await self._rules.rename(transaction, account_id, before, after)
-        if not is_undo:
-            await self._store.record(
-                transaction, account_id, row.number, rules, library.version + 1
-            )
-            row = msgspec.structs.replace(row, kept=row.kept + len(rules))
-        return msgspec.structs.replace(asked, is_begun=True, after=0), row
-
-    async def _leave_rules(self, transaction: Transaction, account_id: int, row: BulkRow) -> None:
-        """The label keeps its name, and so do the rules."""
-        found = await self._store.first_posts(transaction, account_id, row.number, row.kept)
-        keys = [one.change.post_id for one in found]
-        rules = [(key, PostField.VALUE) for key in keys if key.startswith(ValueKind.RULE)]
-        await self._store.take_over(transaction, account_id, rules)
-
-
-def _counting(row: BulkRow, count: int, *, is_undo: bool) -> BulkRow:
-    count = min(count, row.matched)
-    if is_undo:
-        return msgspec.structs.replace(row, restored=count)
-    return msgspec.structs.replace(row, done=count, changed=count)

@@ -101,7 +101,6 @@ class BulkRequests:
             kind = "deleted post" if request.action == "restore" else "post"
             return Prepared(errors.not_found(kind, ", ".join(request.post_ids[:_NAMED])))
         if not request.dry_run:
-            await self.changes.prepare(account, _new(request, chosen))
             return Prepared(chosen)
         return Prepared(chosen, await self._selection.examples(account, request, chosen))
 
@@ -134,7 +133,6 @@ class BulkRequests:
         """Makes a change in a transaction of its own."""
         chosen = await self._selection.choose(account, request)
         prepared = Prepared(chosen)
-        await self.changes.prepare(account, _new(request, chosen))
         return await self.changes.write(
             account, lambda transaction: self._start(transaction, account, request, prepared)
         )

@@ -1,7 +1,4 @@
-"""One turn of a change of many posts: changes some posts and keeps what it changed.
-
-Computes the words of the posts that the next turn of a change moves, before its transaction.
-"""
+"""One turn of a change of many posts: changes some posts and keeps what it changed."""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
@@ -10,9 +7,13 @@ import msgspec
 
 from bowerbird.clock import Clock
 from bowerbird.library.access import turns
+from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bookmarks.writing.changeset import Changeset, Changesets
-from bowerbird.library.bookmarks.writing.kept_changes import ended
-from bowerbird.library.bookmarks.writing.trash_batch import ReadingAhead, TrashBatches
+from bowerbird.library.bookmarks.writing.kept_changes import KeptChanges, ended
+from bowerbird.library.bookmarks.writing.label_renames import LabelRenames, Position
+from bowerbird.library.bookmarks.writing.trash_batch import TrashBatches, fitting
+from bowerbird.library.bulk.rule_references import RuleReferences
+from bowerbird.library.bulk.undoing import BulkUndo
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import (
     FLAG_ACTIONS,
@@ -23,19 +24,18 @@ from bowerbird.model.bulk import (
     Changed,
     ChangedLabel,
     PostField,
+    ValueKind,
 )
-from bowerbird.model.labels import Label
+from bowerbird.model.labels import Label, name_key
 from bowerbird.requests import limits
+from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.bookmarks.changeset import EditablePost
 from bowerbird.storage.bookmarks.trash import TrashStore
-from bowerbird.storage.changes.bulk import BulkStore, unpacked
+from bowerbird.storage.changes.bulk import BulkStore
 from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.labels import LabelStore
+from bowerbird.storage.libraries import LibraryStore
 
-# Moving a post into the trash or out of it also writes its words.
-TRASHED_PER_TURN: Final = 50
-TRASHED_BYTES_PER_TURN: Final = 256 << 10
-# Their turns also need the words of their posts.
-MOVES: Final = (BulkAction.TRASH, BulkAction.RESTORE, BulkAction.SAVE)
 _FLAGS: Final[dict[BulkAction, dict[str, bool | None]]] = {
     action: {"is_read": is_read, "is_archived": is_archived}
     for (is_read, is_archived), action in FLAG_ACTIONS.items()
@@ -52,6 +52,9 @@ class _Turn(NamedTuple):
 
 class BulkTurns:
     def __init__(self, database: Database, clock: Clock) -> None:
+        self._kept = KeptChanges(database, clock)
+        self._renaming = LabelRenaming(database, clock)
+        self._undo = BulkUndo(database, clock)
         self._changesets = Changesets(database)
         self._store = BulkStore(database)
         self._trash = TrashStore(database)
@@ -59,7 +62,24 @@ class BulkTurns:
         self._clock = clock
 
     async def take(self, transaction: Transaction, account: Account, row: BulkRow) -> BulkRow:
-        """Takes the next turn of a change that is working. No label may be being renamed."""
+        """Takes the next turn of a change or of its undo.
+
+        Only that of a rename may find a label that is being renamed.
+        """
+        if row.is_finished:
+            return row
+        if row.state is BulkState.WORKING:
+            # An undo adds nothing, and must not lose what it is about to give back.
+            await self._kept.make_room(transaction, account.account_id)
+        if row.action is BulkAction.RENAME_LABEL:
+            row = await self._renaming.take(transaction, account, row)
+            if row.state is not BulkState.UNDONE:
+                return row
+        elif row.state is BulkState.WORKING:
+            return await self._take(transaction, account, row)
+        return await self._undo.take(transaction, account, row)
+
+    async def _take(self, transaction: Transaction, account: Account, row: BulkRow) -> BulkRow:
         label_ids = [str(one.label_id) for one in row.labels]
         names = [row.label.name] if row.label is not None and row.label.is_ending else []
         if row.label is not None and row.label.into_id is not None:
@@ -205,16 +225,6 @@ class BulkTurns:
         return row, _Turn(len(posts), changeset.changed, is_all)
 
 
-def per_turn(action: BulkAction) -> int:
-    return TRASHED_PER_TURN if action in MOVES else turns.POSTS_PER_TURN
-
-
-def fitting(action: BulkAction, sizes: Sequence[int]) -> int:
-    """How many posts of these sizes one turn can change, in this order."""
-    most_bytes = TRASHED_BYTES_PER_TURN if action in MOVES else turns.BYTES_PER_TURN
-    return turns.fitting(sizes, per_turn(action), most_bytes)
-
-
 def _label(changeset: Changeset, row: BulkRow, post: EditablePost, label_id: str) -> None:
     """`label_id`: of a batch."""
     is_batch = row.action is BulkAction.LABEL_BATCH
@@ -234,44 +244,79 @@ def _label_of(changeset: Changeset, row: BulkRow) -> Label | None:
     return changeset.label_of_id(str(row.label.label_id))
 
 
-class BulkAhead:
+class LabelRenaming:
+    """Renames a label on its posts, or back, in turns.
+
+    The label gets its new name in the first turn. Every other write that compares names of labels
+    finishes the rename before, so such a change waits for no earlier one.
+    """
+
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
+        self._renames = LabelRenames(database)
+        self._libraries = LibraryStore(database)
+        self._labels = LabelStore(database)
+        self._accounts = AccountStore(database)
+        self._rules = RuleReferences(database, clock)
         self._store = BulkStore(database)
-        self._ahead = ReadingAhead(database, clock)
+        self._clock = clock
 
-    async def of_new(self, account: Account, action: BulkAction, parts: Sequence[bytes]) -> None:
-        """For the first turn of a change that is about to start."""
-        if action in MOVES and parts:
-            await self._read(account, action, unpacked(parts[0]))
-
-    async def of_next(self, account: Account, row: BulkRow) -> None:
-        """For the next turn of a change or of its undo."""
-        if row.action not in MOVES or row.is_finished:
-            return
-        account_id = account.account_id
-        if row.state is BulkState.UNDOING:
-            await self.of_undo(account, row)
-        elif found := await self._store.first_part(self._database, account_id, row.number):
-            await self._read(account, row.action, found[1])
-
-    async def of_undo(self, account: Account, row: BulkRow) -> None:
-        """For the next turn of an undo, which may not have started."""
-        if row.action not in MOVES:
-            return
-        ids = await self._changed(account, row)
-        undoing = BulkAction.RESTORE if row.action is BulkAction.TRASH else BulkAction.TRASH
-        await self._read(account, undoing, ids)
-
-    async def _changed(self, account: Account, row: BulkRow) -> list[str]:
-        found = await self._store.first_posts(
-            self._database, account.account_id, row.number, TRASHED_PER_TURN
-        )
-        return list(dict.fromkeys(one.change.post_id for one in found))
-
-    async def _read(self, account: Account, action: BulkAction, post_ids: Sequence[str]) -> None:
-        some = post_ids[:TRASHED_PER_TURN]
-        if action is BulkAction.TRASH:
-            await self._ahead.stored(account, some)
+    async def take(self, transaction: Transaction, account: Account, row: BulkRow) -> BulkRow:
+        assert row.label is not None
+        label, account_id, turned = row.label, account.account_id, None
+        is_undo = row.state is BulkState.UNDOING
+        if not label.is_begun:
+            label, row = await self._begin(transaction, account_id, label, row)
+        if label.is_begun:
+            done = Position(label.label_id, label.after)
+            turned = await self._renames.turn(transaction, account_id, done)
+        if turned is None or turned.is_last:
+            # It is finished, or another write has renamed or deleted the label.
+            count = row.matched if label.is_begun or turned is not None else 0
+            row = ended(row, BulkState.UNDONE if is_undo else BulkState.DONE, self._clock())
+            row = _counting(row, count, is_undo=is_undo)
         else:
-            await self._ahead.trashed(account, some)
+            label = msgspec.structs.replace(label, after=turned.number)
+            count = (row.restored if is_undo else row.done) + turned.count
+            row = _counting(msgspec.structs.replace(row, labels=[label]), count, is_undo=is_undo)
+        await self._store.update(transaction, account_id, row)
+        return row
+
+    async def _begin(
+        self, transaction: Transaction, account_id: int, asked: ChangedLabel, row: BulkRow
+    ) -> tuple[ChangedLabel, BulkRow]:
+        """Gives the label its other name, unless it was renamed since, or the name is taken."""
+        is_undo = row.state is BulkState.UNDOING
+        names = (asked.name, asked.new_name)
+        before, after = reversed(names) if is_undo else names
+        library = await lock_library(self._libraries, transaction, account_id)
+        label = await self._labels.by_id(transaction, account_id, asked.label_id)
+        key = name_key(after)
+        other = (await self._labels.named(transaction, account_id, [key])).get(key)
+        if label is None or label.name != before or other not in (None, label):
+            if is_undo:
+                await self._leave_rules(transaction, account_id, row)
+            return asked, row
+        renamed = msgspec.structs.replace(label, name=after, name_key=key, former_name=label.name)
+        await self._labels.update(transaction, library, renamed, self._clock())
+        await self._accounts.follow_label(transaction, account_id, before, after)
+        rules = await self._rules.rename(transaction, account_id, before, after)
+        if not is_undo:
+            await self._store.record(
+                transaction, account_id, row.number, rules, library.version + 1
+            )
+            row = msgspec.structs.replace(row, kept=row.kept + len(rules))
+        return msgspec.structs.replace(asked, is_begun=True, after=0), row
+
+    async def _leave_rules(self, transaction: Transaction, account_id: int, row: BulkRow) -> None:
+        """The label keeps its name, and so do the rules."""
+        found = await self._store.first_posts(transaction, account_id, row.number, row.kept)
+        keys = [one.change.post_id for one in found]
+        rules = [(key, PostField.VALUE) for key in keys if key.startswith(ValueKind.RULE)]
+        await self._store.take_over(transaction, account_id, rules)
+
+
+def _counting(row: BulkRow, count: int, *, is_undo: bool) -> BulkRow:
+    count = min(count, row.matched)
+    if is_undo:
+        return msgspec.structs.replace(row, restored=count)
+    return msgspec.structs.replace(row, done=count, changed=count)

@@ -9,6 +9,7 @@ highlights, labels, views and rules.
 
 from bisect import insort
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -18,9 +19,8 @@ from bowerbird.clock import Clock
 from bowerbird.library.bookmarks.writing.changeset import Changeset, Changesets
 from bowerbird.library.bookmarks.writing.kept_changes import ended
 from bowerbird.library.bookmarks.writing.post_documents import post_with_value, with_value
-from bowerbird.library.bookmarks.writing.trash_batch import KEPT, TrashBatches
+from bowerbird.library.bookmarks.writing.trash_batch import KEPT, TrashBatches, fitting, per_turn
 from bowerbird.library.bulk.rule_references import RuleReferences
-from bowerbird.library.bulk.turn import fitting, per_turn
 from bowerbird.library.views.changes import ViewWriting
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
@@ -55,20 +55,18 @@ _names: Final = msgspec.json.Decoder(list[str] | None).decode
 _trashed: Final = msgspec.json.Decoder(KeptTrash).decode
 
 
-class GivenBack(Struct, frozen=True):
-    """A flag, a label, the note or a highlight of a post as it was before the change."""
+# What a post in the trash gets back, and for a label its names: the present one first, then others
+# that the trash may have.
+_GivenBack = tuple[Changed, Sequence[str]]
 
-    change: Changed
-    # The present name of the label first, then others that the trash may have.
-    names: Sequence[str] = ()
 
-    @property
-    def field(self) -> int:
-        return self.change.field
+class _LabelValues(Struct, frozen=True):
+    metadata: str
+    color: str | None
 
-    @property
-    def is_set(self) -> bool:
-        return self.change.was_set
+
+_label_values: Final = msgspec.json.Decoder(_LabelValues).decode
+_view: Final = msgspec.json.Decoder(View).decode
 
 
 class _Annotated(Struct):
@@ -76,61 +74,37 @@ class _Annotated(Struct):
     highlights: list[HighlightedPassage] | UnsetType | None = UNSET
 
 
-class TrashedPosts:
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._store = TrashStore(database)
-        self._clock = clock
-
-    async def give_back(
-        self,
-        transaction: Transaction,
-        account_id: int,
-        fields: Mapping[str, Sequence[GivenBack]],
-    ) -> int:
-        """How many of these posts are in the trash and were changed there."""
-        if not fields:
-            return 0
-        oldest = self._clock() - KEPT
-        found = await self._store.within(transaction, account_id, list(fields), oldest)
-        changed = [
-            one._replace(bookmark=bookmark)
-            for one in found
-            if (bookmark := edited(one.bookmark, fields[one.post_id])) is not None
-        ]
-        await self._store.put(transaction, account_id, changed)
-        return len(changed)
-
-
-def edited(bookmark: bytes, fields: Sequence[GivenBack]) -> bytes | None:
+def _edited(bookmark: bytes, fields: Sequence[_GivenBack]) -> bytes | None:
     """The JSON of a post with these fields; None if it already has them."""
     before = _members(json_depth.cut(bookmark))
     after = dict(before)
-    for one in fields:
+    for one, names in fields:
         if one.field == PostField.VALUE:
             own = msgspec.json.decode(_encode(after), type=_Annotated)
-            values = with_value(own.note, own.highlights, one.change)
+            values = with_value(own.note, own.highlights, one)
             for name, value in zip(_Annotated.__struct_fields__, values, strict=True):
                 after.pop(name, None)
                 if value:
                     after[name] = Raw(_encode(value))
         elif one.field in _FLAGS:
-            after[_FLAGS[one.field]] = Raw(_encode(one.is_set))
+            after[_FLAGS[one.field]] = Raw(_encode(one.was_set))
         else:
-            after[_TAGS] = Raw(_labelled(after.get(_TAGS, Raw(b"null")), one))
+            tags = after.get(_TAGS, Raw(b"null"))
+            after[_TAGS] = Raw(_labelled(tags, names, is_set=one.was_set))
     has_changed = any(
         bytes(after.get(name, b"")) != bytes(before.get(name, b"")) for name in before | after
     )
     return _encode(after) if has_changed else None
 
 
-def _labelled(tags: Raw, one: GivenBack) -> bytes:
+def _labelled(tags: Raw, possible: Sequence[str], *, is_set: bool) -> bytes:
     names = _names(tags) or []
-    keys = {name_key(name) for name in one.names}
+    keys = {name_key(name) for name in possible}
     has_label = any(name_key(name) in keys for name in names)
-    if has_label is one.is_set or not one.names:
+    if has_label is is_set or not possible:
         return bytes(tags)
-    if one.is_set:
-        insort(names, one.names[0], key=name_key)
+    if is_set:
+        insort(names, possible[0], key=name_key)
     else:
         names = [name for name in names if name_key(name) not in keys]
     return tags_json(names) or b"null"
@@ -142,8 +116,8 @@ class BulkUndo:
         self._store = BulkStore(database)
         self._trash = TrashStore(database)
         self._batches = TrashBatches(database, clock)
-        self._trashed = TrashedPosts(database, clock)
-        self._values = FormerValues(database, clock)
+        self._views = ViewWriting(database, clock)
+        self._rules = RuleReferences(database, clock)
         self._clock = clock
 
     async def take(self, transaction: Transaction, account: Account, row: BulkRow) -> BulkRow:
@@ -239,7 +213,7 @@ class BulkUndo:
             moved = [one.post_id for one in own if not is_label(one.field)]
             return restored + len(await self._batches.take(transaction, account, moved))
         values = [one for one in own if one.field == PostField.VALUE]
-        changed = await self._values.put_back(transaction, changeset, values)
+        changed = await self._put_back(transaction, changeset, values)
         await changeset.load(one.post_id for one in own)
         changed += [one.post_id for one in own if _give_back(changeset, row, one)]
         absent = _absent(changeset, row, own)
@@ -250,7 +224,7 @@ class BulkUndo:
         await self._batches.put(transaction, account, changeset, posts, kept=as_before)
         changed += [post.post_id for post in posts]
         restored = len({owner_of(one) for one in changed if not one.startswith(ValueKind.RULE)})
-        return restored + await self._trashed.give_back(transaction, account.account_id, absent)
+        return restored + await self._give_back_in_trash(transaction, account.account_id, absent)
 
     async def _with_label(self, changeset: Changeset, row: BulkRow) -> BulkRow:
         """Creates the label again that the change has deleted, if its name is still free."""
@@ -298,6 +272,61 @@ class BulkUndo:
         await changeset.finish(self._clock())
         return restored
 
+    async def _give_back_in_trash(
+        self, transaction: Transaction, account_id: int, fields: Mapping[str, Sequence[_GivenBack]]
+    ) -> int:
+        """How many of these posts are in the trash and were changed there."""
+        if not fields:
+            return 0
+        oldest = self._clock() - KEPT
+        found = await self._trash.within(transaction, account_id, list(fields), oldest)
+        changed = [
+            one._replace(bookmark=bookmark)
+            for one in found
+            if (bookmark := _edited(one.bookmark, fields[one.post_id])) is not None
+        ]
+        await self._trash.put(transaction, account_id, changed)
+        return len(changed)
+
+    async def _put_back(
+        self, transaction: Transaction, changeset: Changeset, values: Sequence[Changed]
+    ) -> list[str]:
+        """The keys of the values that are as they were. Of the others, the owner is gone.
+
+        Posts that are not in the library are left to the caller.
+        """
+        account_id = changeset.library.account_id
+        await changeset.load(owner_of(one.post_id) for one in values)
+        rules = {
+            one.post_id: one.kept
+            for one in values
+            if one.kept and one.post_id.startswith(ValueKind.RULE)
+        }
+        done = list(await self._rules.put_back(transaction, account_id, rules))
+        for one in values:
+            kind, _, id = one.post_id.partition(":")
+            post = changeset.post(owner_of(one.post_id))
+            is_back = False
+            if kind == ValueKind.VIEW:
+                before = None if one.kept is None else _view(one.kept)
+                is_back = await self._views.put_back(transaction, account_id, id, before)
+            elif kind == ValueKind.LABEL:
+                is_back = await self._put_label_back(changeset, id, one)
+            elif post is not None:
+                is_back = await changeset.rewrite(post, partial(post_with_value, one=one))
+            done += [one.post_id] if is_back else []
+        return done
+
+    async def _put_label_back(self, changeset: Changeset, id: str, one: Changed) -> bool:
+        await changeset.load_label_ids([id])
+        label = changeset.label_of_id(id)
+        if label is None or one.kept is None:
+            return False
+        before = _label_values(one.kept)
+        changed = msgspec.structs.replace(label, metadata=before.metadata, color=before.color)
+        await changeset.update_label(label, changed, self._clock())
+        return True
+
 
 def _label_ids(row: BulkRow, found: Sequence[Recorded]) -> list[str]:
     """Those that a turn gives back or takes, and those that the change created."""
@@ -323,9 +352,9 @@ def _give_back(changeset: Changeset, row: BulkRow, one: Changed) -> bool:
 
 def _absent(
     changeset: Changeset, row: BulkRow, own: Sequence[Changed]
-) -> dict[str, list[GivenBack]]:
+) -> dict[str, list[_GivenBack]]:
     """What the posts get back that are not in the library."""
-    found: dict[str, list[GivenBack]] = {}
+    found: dict[str, list[_GivenBack]] = {}
     for one in own:
         post_id = owner_of(one.post_id)
         is_elsewhere = post_id.isdigit() and changeset.post(post_id) is None
@@ -340,7 +369,7 @@ def _absent(
             names += [] if label is None else [label.name]
             # The label may have been renamed while the post was in the trash.
             names += [each.name for each in row.labels if each.label_id == one.field]
-        found.setdefault(post_id, []).append(GivenBack(one, names))
+        found.setdefault(post_id, []).append((one, names))
     return found
 
 
@@ -349,65 +378,3 @@ def _label(changeset: Changeset, row: BulkRow, field: int) -> Label | None:
     if lost is not None and lost.label_id == field:
         field = lost.present_id
     return changeset.label_of_id(str(field))
-
-
-class _LabelValues(Struct, frozen=True):
-    metadata: str
-    color: str | None
-
-
-_label_values: Final = msgspec.json.Decoder(_LabelValues).decode
-_view: Final = msgspec.json.Decoder(View).decode
-
-
-class FormerValues:
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._views = ViewWriting(database, clock)
-        self._rules = RuleReferences(database, clock)
-        self._clock = clock
-
-    async def put_back(
-        self, transaction: Transaction, changeset: Changeset, values: Sequence[Changed]
-    ) -> list[str]:
-        """The keys of those that are as they were. Of the others, what they belong to is gone.
-
-        Posts that are not in the library are left to the caller.
-        """
-        account_id = changeset.library.account_id
-        await changeset.load(owner_of(one.post_id) for one in values)
-        rules = {
-            one.post_id: one.kept for one in values if _kind(one) == ValueKind.RULE and one.kept
-        }
-        done = list(await self._rules.put_back(transaction, account_id, rules))
-        for one in values:
-            kind, _, id = one.post_id.partition(":")
-            if kind == ValueKind.VIEW:
-                before = None if one.kept is None else _view(one.kept)
-                is_back = await self._views.put_back(transaction, account_id, id, before)
-            elif kind == ValueKind.LABEL:
-                is_back = await self._label(changeset, id, one)
-            else:
-                is_back = await _annotation(changeset, one)
-            done += [one.post_id] if is_back else []
-        return done
-
-    async def _label(self, changeset: Changeset, id: str, one: Changed) -> bool:
-        await changeset.load_label_ids([id])
-        label = changeset.label_of_id(id)
-        if label is None or one.kept is None:
-            return False
-        before = _label_values(one.kept)
-        changed = msgspec.structs.replace(label, metadata=before.metadata, color=before.color)
-        await changeset.update_label(label, changed, self._clock())
-        return True
-
-
-def _kind(one: Changed) -> str:
-    return one.post_id.partition(":")[0]
-
-
-async def _annotation(changeset: Changeset, one: Changed) -> bool:
-    post = changeset.post(owner_of(one.post_id))
-    if post is None:
-        return False
-    return await changeset.rewrite(post, lambda stored: post_with_value(stored, one))

@@ -106,7 +106,6 @@ class RemovedPosts:
                 return (await self._trash.delete(transaction, account, one, at))[0]
 
             try:
-                await self._trash.prepare(account, post_id)
                 await turns.run(self._database, work, account.account_id)
             except Refusal as refusal:
                 # Its owner deleted it at the same time.

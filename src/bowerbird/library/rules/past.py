@@ -122,8 +122,6 @@ class RulePast:
             NewChange(action, chosen.parts, chosen.count, label)
             for action, label in (_actions(rule, favourite) if chosen.count else ())
         ]
-        for change in changes:
-            await self._changes.prepare(account, change)
         return Prepared(rule, changes)
 
     async def start(

@@ -134,7 +134,6 @@ def bind(services: Services) -> list[BoundTool]:
             services,
             UNDO,
             undo,
-            prepare=lambda account, sent: bulk.changes.prepare_undo(account, sent.change_id),
             shown=shown,
             wakes=True,
         ),
@@ -223,7 +222,7 @@ def _bind_duplicates(services: Services) -> list[BoundTool]:
         )
 
     async def resolve(
-        transaction: Transaction, account: Account, values: ResolveRequest, _: None
+        transaction: Transaction, account: Account, values: ResolveRequest
     ) -> Resolved:
         found = await duplicates.resolve(transaction, account, values)
         result = Resolved(
@@ -240,7 +239,6 @@ def _bind_duplicates(services: Services) -> list[BoundTool]:
             RESOLVE,
             resolve,
             gate=plans.check_writes,
-            prepare=duplicates.prepare,
             wakes=True,
         ),
     ]

@@ -86,10 +86,8 @@ class ChangePages:
 
     async def _change(self, account: Account, action: str, post_id: str) -> None:
         if action == _TRASH:
-            await self._trash.prepare(account, post_id)
             await self._write(account, self._trash.delete, post_id)
         elif action == _RESTORE:
-            await self._trash.prepare_restore(account, post_id)
             await self._write(account, self._trash.restore, post_id)
         else:
             await self._write(account, self._flags.update_one, post_id, _FLAGS[action])
