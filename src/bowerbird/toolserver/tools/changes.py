@@ -92,7 +92,7 @@ def bind(services: Services) -> list[BoundTool]:
     bulk = services.bulk
 
     def undo(
-        transaction: Transaction, account: Account, sent: ChangeArguments, _: None
+        transaction: Transaction, account: Account, sent: ChangeArguments
     ) -> Awaitable[BulkChange]:
         return bulk.undo(transaction, account, sent.change_id)
 
