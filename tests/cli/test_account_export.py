@@ -89,27 +89,6 @@ def test_the_file_contains_views_and_deleted_bookmarks(empty: Library, target: P
     assert len(document["bookmarks"]) == 2
 
 
-def test_the_file_contains_digests_and_their_preferences(empty: Library, target: Path) -> None:
-    empty.fill(1)
-    empty.add_other_rows(201)
-    empty.sql("UPDATE digest_preference SET hour = 6, unsubscribe_token = 'geheim'")
-
-    empty.run("account", "export", EMAIL, target)
-
-    document = _read(target)
-    assert document["digest_preferences"] == {
-        "frequency": "weekly",
-        "time_zone": "UTC",
-        "hour": 6,
-        "mail": False,
-        "highlight": False,
-    }
-    assert len(document["digests"]) == 201
-    assert document["digests"][-1]["digest_id"] == "daily-2026-01-01"
-    assert document["digests"][-1]["saved"] == ["1"]
-    assert "geheim" not in target.read_text()
-
-
 @pytest.mark.both
 def test_the_file_contains_devices_and_imports_but_no_token(empty: Library, target: Path) -> None:
     empty.fill(1)
@@ -463,10 +442,3 @@ def test_other_formats_are_one_file(library: Library, tmp_path: Path, format: st
     refused = library.run("export", EMAIL, "--format", format, "--to", target, "--since-last")
     assert "--since-last is for --format markdown." in refused.text
     assert list(library.folder.glob("export-*")) == []
-
-
-def test_a_free_account_has_the_same_files(library: Library, vault: Path) -> None:
-    library.run("account", "plan", EMAIL, "free")
-
-    assert sync(library, vault)["written"] == 5
-    assert sync(library, vault, "--since-last") == {"written": 0, "removed": 0, "unchanged": 0}

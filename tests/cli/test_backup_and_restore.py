@@ -464,10 +464,3 @@ def test_the_question_names_folder_and_date_of_the_backup(library: Library, copy
     assert ran.code == 1
     question = rf"Replace the library in {library.folder} with the backup of \d{{4}}-\d\d-\d\dT"
     assert re.match(question, ran.text)
-
-
-def test_a_failure_prints_one_sentence_on_stderr(library: Library, tmp_path: Path) -> None:
-    with library.start("restore", tmp_path / "missing.tar", "--yes") as process:
-        output, problem = process.communicate(timeout=120)
-    assert (process.returncode, output) == (1, "")
-    assert problem == f"Error: No such file: {tmp_path / 'missing.tar'}.\n"

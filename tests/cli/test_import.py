@@ -386,20 +386,6 @@ def test_an_invalid_label_is_refused_before_the_import(library: Library, files: 
     assert library.value("SELECT count(*) FROM bookmark") == 0
 
 
-def test_notes_are_imported_and_counted(
-    library: Library, files: list[Path], tmp_path: Path
-) -> None:
-    dewey = next(file for file in files if file.name == "dewey.csv")
-
-    ran = library.run("import", EMAIL, dewey)
-
-    assert "  notes 1\n" in ran.out
-    library.run("account", "export", EMAIL, tmp_path / "all.json")
-    bookmarks = json.loads((tmp_path / "all.json").read_bytes())["bookmarks"]
-    assert [one["note"] for one in bookmarks if "note" in one] == ["mine"]
-    assert "  new 0\n  changed 0\n" in library.run("import", EMAIL, dewey).out
-
-
 def test_labels_that_are_too_long_are_shortened_and_named(library: Library, tmp_path: Path) -> None:
     file = tmp_path / "raindrop.csv"
     long = "t" * 101

@@ -146,24 +146,6 @@ def test_an_interrupted_undo_says_how_to_continue(library: Library) -> None:
     assert (ran.code, ran.out) == (0, "removed 2000\nrestored 0\nkept 0\n")
 
 
-def test_an_unknown_import_is_a_sentence(library: Library) -> None:
-    ran = library.run("imports", "undo", EMAIL, "nothing")
-
-    assert (ran.code, ran.text) == (1, "Error: No import 'nothing' on this account.")
-
-
-@pytest.mark.both
-def test_the_imports_of_another_account_cannot_be_undone(library: Library) -> None:
-    run_id = imported(library, "1")
-    library.run("account", "create", "bob@example.com")
-
-    ran = library.run("imports", "undo", "bob@example.com", run_id)
-
-    assert ran.code == 1
-    assert library.run("imports", "list", "bob@example.com").out == ""
-    assert library.value("SELECT sum(total) FROM library") == 1
-
-
 def synced(library: Library, *lists: list[int]) -> str:
     """Reads lists of X, each in a run of its own; returns the id of the last run."""
 

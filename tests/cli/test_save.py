@@ -75,14 +75,6 @@ def test_an_invalid_label_is_refused_before_anything_is_saved(library: Library) 
     assert library.value("SELECT total FROM library") == 0
 
 
-def test_a_link_that_is_not_text_is_reported_by_itself(library: Library) -> None:
-    ran = library.run("save", EMAIL, "https://x.com/a/status/21?\udcff", X)
-
-    assert ran.code == 1
-    assert ran.out == f"new {X_ID} {X}\n"
-    assert "'https://x.com/a/status/21?\\udcff' contains half of a surrogate pair" in ran.text
-
-
 def test_fetch_asks_nobody_if_nobody_can_be_asked_or_it_may_not(library: Library) -> None:
     ran = library.run("fetch", EMAIL)
     assert ran.code == 0

@@ -5,8 +5,6 @@ from typing import Any
 
 import httpx
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from tests.support import imports, writing
 from tests.support.in_turn import in_turn
@@ -38,11 +36,6 @@ async def test_every_id_of_digits_is_an_id_of_its_own(alice: Member) -> None:
 UPDATE = "/v1/bookmarks/update"
 
 
-async def _counts(member: Member) -> dict[str, int]:
-    counts: dict[str, int] = (await member.get("/v1/bookmarks/count")).json()["data"]
-    return counts
-
-
 @in_turn(
     ("body", "named"),
     [
@@ -71,82 +64,6 @@ async def test_an_invalid_mark_is_refused_and_the_field_named(
         assert writing.refused(response) == (400, "INVALID_REQUEST")
         assert writing.sentence(response).startswith(named)
     assert await writing.bookmark(alice, "1") == before
-
-
-# Many bookmarks
-async def test_many_bookmarks_are_marked_in_one_request(alice: Member) -> None:
-    for post_id in ("1", "2", "3"):
-        await alice.save(post_id=post_id, is_read=post_id == "2")
-    before = await writing.version(alice)
-
-    body = {"tweet_ids": ["3", "2", "7", "3"], "is_read": True}
-    response = await writing.send(alice, "POST", UPDATE, body)
-
-    assert response.status_code == 200
-    assert writing.without_change(response) == {
-        "status": True,
-        "data": [
-            {"post_id": "3", "is_read": True, "is_archived": False},
-            {"post_id": "2", "is_read": True, "is_archived": False},
-        ],
-        "meta": {"message": "Changed 1 bookmark.", "affected": 1, "not_found": ["7"]},
-    }
-    assert await alice.ids() == ["1"]
-    assert await writing.version(alice) == before + 1
-
-
-@in_turn(
-    ("ids", "named"),
-    [
-        (None, "tweet_ids: "),
-        ([], "tweet_ids: "),
-        ("1", "tweet_ids: "),
-        (["1"] * 1_001, "tweet_ids: "),
-        (["1", 1], "tweet_ids[1]: "),
-        (["1", "1", ""], "tweet_ids[2]: "),
-    ],
-)
-async def test_invalid_ids_are_refused_and_named(alice: Member, ids: Any, named: str) -> None:
-    await alice.save(post_id="1")
-
-    response = await writing.send(alice, "POST", UPDATE, {"tweet_ids": ids, "is_read": True})
-
-    assert writing.refused(response) == (400, "INVALID_REQUEST")
-    assert writing.sentence(response).startswith(named)
-    assert await alice.ids() == ["1"]
-
-
-FLAGS = st.sampled_from([None, True, False])
-
-
-@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    marks=st.lists(
-        st.tuples(st.lists(st.sampled_from("123"), min_size=1), FLAGS, FLAGS), max_size=6
-    )
-)
-async def test_the_counters_match_a_full_recount(
-    alice: Member, marks: list[tuple[list[str], bool | None, bool | None]]
-) -> None:
-    state = {post_id: [False, False] for post_id in "123"}
-    await alice.save_all(
-        [{"post_id": p, "tweet_details": {}, "is_read": False, "is_archived": False} for p in state]
-    )
-
-    for ids, is_read, is_archived in marks:
-        body = {"tweet_ids": ids, "is_read": is_read, "is_archived": is_archived}
-        await writing.send(alice, "POST", UPDATE, body)
-        for post_id in ids:
-            for place, value in enumerate((is_read, is_archived)):
-                state[post_id][place] = state[post_id][place] if value is None else value
-
-    assert await _counts(alice) == {
-        "count": sum(not read and not archived for read, archived in state.values()),
-        "total": 3,
-        "unread": sum(not read for read, _ in state.values()),
-        "archived": sum(archived for _, archived in state.values()),
-    }
-    assert await writing.recount(alice) == []
 
 
 async def _note(member: Member, post_id: str, note: Any) -> dict[str, Any]:
@@ -203,17 +120,6 @@ async def test_a_changed_note_makes_the_post_wait_for_its_vector(alice: Member) 
     await _note(alice, "1", " Small marsupials ")
     assert await alice.embed() == 0
     assert await writing.recount(alice) == []
-
-
-@in_turn("note", ["x" * 20_001, 5, ["x"], "a\0b"])
-async def test_an_invalid_note_is_refused(alice: Member, note: Any) -> None:
-    await alice.save(post_id="1", note="Kept")
-
-    response = await writing.send(alice, "PATCH", "/v1/bookmarks/1", {"note": note})
-
-    assert (response.status_code, response.json()["code"]) == (400, "INVALID_REQUEST")
-    assert "note" in response.json()["error"]
-    assert (await writing.bookmark(alice, "1"))["note"] == "Kept"
 
 
 async def test_the_longest_note_is_kept_and_indexed(alice: Member) -> None:

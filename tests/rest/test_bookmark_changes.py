@@ -59,18 +59,6 @@ async def until_idle(service: Service, member: Member) -> None:
         await waiting.until(is_idle)
 
 
-async def test_a_filter_selects_the_posts_of_a_change(alice: Member) -> None:
-    await fill(alice)
-
-    data = await changed(alice, "archive", filters={"author": "ada"}, expected_count=3)
-
-    assert (data["state"], data["count"], data["done"], data["changed"]) == ("done", 3, 3, 3)
-    assert sorted(await alice.ids(is_unread_only=False)) == ["2", "4", "6"]
-    assert sorted(await alice.ids(is_archived_only=True)) == ["1", "3", "5"]
-    again = await changed(alice, "archive", filters={**ALL, "author": "ada"})
-    assert (again["count"], again["changed"]) == (3, 0)
-
-
 async def test_a_dry_run_counts_and_shows_five_examples(alice: Member) -> None:
     await fill(alice)
     before = await writing.version(alice)
@@ -187,28 +175,6 @@ async def test_a_view_selects_the_posts_of_a_change(alice: Member) -> None:
 
     assert (part["count"], part["label_name"], whole["count"]) == (1, "Birds", 3)
     assert await writing.tags(alice, "3") == ["Birds"]
-
-
-async def test_every_action_can_be_undone(alice: Member) -> None:
-    await fill(alice)
-    await writing.add(alice, "Birds", "1")
-    for action, more in [
-        ("read", {}),
-        ("archive", {}),
-        ("add_label", {"label_name": "new"}),
-        ("remove_label", {"label_name": "birds"}),
-        ("trash", {}),
-    ]:
-        before = sorted(await alice.ids()), await writing.labels(alice)
-        data = await changed(alice, action, filters={}, **more)
-        assert (sorted(await alice.ids()), await writing.labels(alice)) != before, action
-
-        undone = await undo(alice, data["change_id"])
-
-        assert (undone["state"], undone["restored"]) == ("undone", data["changed"]), action
-        assert (data["undo_until"] is None, undone["undo_until"]) == (False, None)
-        assert (sorted(await alice.ids()), await writing.labels(alice)) == before, action
-        assert await undo(alice, data["change_id"]) == undone
 
 
 @in_turn(
@@ -340,21 +306,6 @@ async def kept(member: Member) -> tuple[int, int]:
     sql = "SELECT (SELECT count(*) FROM bulk_change), (SELECT count(*) FROM bulk_post)"
     changes, posts = (await member.database.rows(sql, {}))[0]
     return changes, posts
-
-
-async def test_the_oldest_change_is_forgotten_beyond_the_bounds(
-    alice: Member, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(limits, "KEPT_CHANGES_MAX", 3)
-    await fill(alice)
-
-    made = [await changed(alice, action, filters=ALL) for action in ("read", "unread") * 4]
-
-    # One more than the bound: room is made before a change is added.
-    assert await kept(alice) == (4, 4 * 6)
-    first = await writing.send(alice, "POST", f"{PATH}/{made[0]['change_id']}/undo")
-    assert writing.refused(first) == (404, "NOT_FOUND")
-    assert (await undo(alice, made[-1]["change_id"]))["restored"] == 6
 
 
 @pytest.mark.parametrize("bound", [("KEPT_CHANGES_MAX", 2), ("KEPT_CHANGED_POSTS_MAX", 12)])

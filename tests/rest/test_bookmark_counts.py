@@ -7,7 +7,6 @@ import pytest
 from tests.support import make, writing
 from tests.support.in_turn import in_turn
 from tests.support.service import Member
-from tests.support.toolcalls import call, refusal
 
 pytestmark = pytest.mark.anyio
 
@@ -139,14 +138,3 @@ async def test_a_filter_needs_a_paid_plan(free: Member) -> None:
     response = await free.get("/v1/bookmarks/facets", by="author", label="Birds")
 
     assert writing.refused(response) == (402, "FILTER_NOT_ALLOWED")
-
-
-async def test_the_tool_takes_the_filters_of_the_list(alice: Member) -> None:
-    await fill(alice)
-
-    found = await call(alice, "facet_bookmarks", by="month", unlabelled=True, author="mia, eve")
-    none = await call(alice, "facet_bookmarks", by="label", author="mia")
-
-    assert sum(one["count"] for one in found["facets"]) == found["bookmarks"] == 6
-    assert none["advice"] == "3 posts match, but none of them has such a value."
-    assert (await refusal(alice, "facet_bookmarks")).startswith("INVALID_REQUEST: by: is required")

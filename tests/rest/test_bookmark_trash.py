@@ -139,19 +139,6 @@ async def test_a_deleted_bookmark_can_be_restored_for_30_days(alice: Member) -> 
     assert (await alice.get(PATH)).status_code == 404
 
 
-async def test_deleting_again_restarts_the_30_days(alice: Member) -> None:
-    record = await alice.save(post_id="1", text="old")
-    await _delete(alice)
-    alice.clock.now += 20 * DAY
-    await alice.change({**record, "tweet_details": {"text": "new"}})
-    await _delete(alice)
-    alice.clock.now += 20 * DAY
-
-    response = await _restore(alice)
-
-    assert response.json()["data"]["tweet_details"]["text"] == "new"
-
-
 async def test_a_bookmark_saved_again_after_deletion_is_not_overwritten(alice: Member) -> None:
     record = await alice.save(post_id="1", is_read=True, tags=["x"])
     await _delete(alice)

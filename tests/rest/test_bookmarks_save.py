@@ -264,59 +264,6 @@ async def test_the_words_of_long_posts_are_found_off_the_event_loop(
     assert threading.get_ident() not in set.union(*threads.values())
 
 
-async def test_saving_again_changes_nothing(alice: Member) -> None:
-    await save(alice, links=[X], labels=["x"])
-    before = (await alice.get("/v1/bookmarks")).headers["etag"]
-    alice.clock.now += writing.DAY
-
-    again = await results(alice, links=[X], labels=["X"])
-
-    assert again == [{"index": 0, "ok": True, "post_id": X_ID, "result": "unchanged"}]
-    assert (await alice.get("/v1/bookmarks")).headers["etag"] == before
-
-
-async def test_a_link_never_replaces_a_richer_post(alice: Member) -> None:
-    await alice.save(post_id=X_ID, text="The first egg", author="nestcam", tags=["old"])
-    before = await stored(alice, X_ID)
-
-    found = await results(alice, links=[X])
-    labelled = await results(alice, links=[X], labels=["new"])
-
-    assert [one["result"] for one in (*found, *labelled)] == ["unchanged", "changed"]
-    assert await stored(alice, X_ID) == {**before, "tags": ["new", "old"]}
-
-
-async def test_a_link_is_completed_by_a_richer_post_and_keeps_its_place(alice: Member) -> None:
-    await save(alice, links=[X], labels=["x"])
-    before = await stored(alice, X_ID)
-    alice.clock.now += writing.DAY
-    post = {"post_id": X_ID, "tweet_details": {"text": "The first egg", "link": X}}
-
-    found = await results(alice, posts=[post])
-
-    assert found == [{"index": 0, "ok": True, "post_id": X_ID, "result": "completed"}]
-    after = await stored(alice, X_ID)
-    assert after["tweet_details"]["text"] == "The first egg"
-    for field in ("imported_at", "bookmarked_at", "sort_index", "tags"):
-        assert after[field] == before[field]
-    assert await alice.ids(q="egg") == [X_ID]
-    assert [one["result"] for one in await results(alice, posts=[post])] == ["unchanged"]
-
-
-@pytest.mark.parametrize("sent_as", ["links", "posts"])
-async def test_a_deleted_post_comes_back_when_saved_again(alice: Member, sent_as: str) -> None:
-    saved = await alice.save(post_id=X_ID, text="The first egg", author="nestcam", tags=["x"])
-    await writing.send(alice, "DELETE", f"/v1/bookmarks/{X_ID}")
-    assert await alice.ids() == []
-
-    found = await results(alice, **{sent_as: [X if sent_as == "links" else saved]})
-
-    assert [one["result"] for one in found] == ["new"]
-    assert (await stored(alice, X_ID))["tweet_details"]["text"] == "The first egg"
-    assert await alice.ids(q="egg") == [X_ID]
-    assert await writing.recount(alice) == []
-
-
 async def test_a_post_that_comes_back_is_unread_and_at_the_top(alice: Member) -> None:
     await alice.save(post_id=X_ID, text="egg", is_read=True, is_archived=True, sort_index=1)
     await alice.save(post_id="2", sort_index=2)
@@ -337,29 +284,6 @@ async def test_the_content_of_another_accounts_deleted_post_is_not_used(
     await save(alice, links=[X])
 
     assert (await stored(alice, X_ID))["tweet_details"]["text"] == ""
-
-
-async def test_labels_are_added_to_those_that_a_post_has(alice: Member) -> None:
-    await alice.save(post_id="1", tags=["old"])
-    unset = {k: v for k, v in make.post(post_id="1").items() if k != "tags"}
-
-    await save(alice, posts=[unset, make.post(post_id="2", tags=["own"])], labels=["Same", "same"])
-
-    assert (await stored(alice, "1"))["tags"] == ["old", "Same"]
-    assert (await stored(alice, "2"))["tags"] == ["own", "Same"]
-    assert await writing.recount(alice) == []
-
-
-async def test_a_post_that_occurs_twice_is_saved_once_with_the_richer_item(alice: Member) -> None:
-    post = {"post_id": X_ID, "tweet_details": {"text": "The first egg"}}
-
-    response = await save(alice, posts=[post], links=[X, f"{X}/photo/1"])
-
-    assert response.json()["meta"]["message"] == "1 post saved, 2 known already."
-    found = response.json()["data"]["results"]
-    assert [(one["post_id"], one["result"]) for one in found] == [(X_ID, "new")] * 3
-    assert (await stored(alice, X_ID))["tweet_details"]["text"] == "The first egg"
-    assert (await alice.get("/v1/bookmarks/count")).json()["data"]["total"] == 1
 
 
 DID = "at://did:plc:bower/app.bsky.feed.post/3kuuwbqm2ak2p"

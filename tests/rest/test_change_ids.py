@@ -1,4 +1,7 @@
-"""Every write that changes flags, labels or the trash says how it is undone."""
+"""Every write that changes labels or the trash says how it is undone.
+
+tests/library/bulk has those of flags and of labels of posts.
+"""
 
 from typing import Any
 
@@ -12,25 +15,12 @@ pytestmark = [pytest.mark.anyio, pytest.mark.both]
 
 TEXT = "a text that two posts of this library have"
 WRITES: dict[str, tuple[str, str, Any]] = {
-    "flags of one": ("PATCH", "/v1/bookmarks/1", {"is_read": True}),
-    "flags of some": (
-        "POST",
-        "/v1/bookmarks/update",
-        {"tweet_ids": ["1", "2"], "is_archived": True},
-    ),
     "deletion of one": ("DELETE", "/v1/bookmarks/1", None),
     "deletion of some": ("POST", "/v1/bookmarks/delete", {"tweet_ids": ["1", "2"]}),
     "change of some": (
         "POST",
         "/v1/bookmarks/changes",
         {"action": "read", "tweet_ids": ["1", "2"]},
-    ),
-    "a label added": ("POST", "/v1/labels/add", {"tweet_ids": ["1"], "label_name": "new"}),
-    "a label removed": ("POST", "/v1/labels/remove", {"tweet_ids": ["1"], "label_name": "a"}),
-    "a batch": (
-        "POST",
-        "/v1/labels/batch",
-        {"operations": [{"op": "remove", "tweet_ids": ["1", "2"], "label_name": "a"}]},
     ),
     "a label deleted": ("DELETE", "/v1/labels/{a}", None),
     "labels merged": ("POST", "/v1/labels/{a}/merge", {"into": "{b}"}),

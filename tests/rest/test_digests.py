@@ -62,22 +62,6 @@ async def test_paging_returns_each_digest_once(alice: Member) -> None:
     assert seen == made
 
 
-async def test_daily_and_weekly_digests_are_ordered_by_their_end(alice: Member) -> None:
-    await alice.save(bookmarked_at="2026-07-14T00:00:00+00:00")
-    await digesting.make(alice)
-    await digesting.prefer(alice, "2026-07-20T09:00:00+00:00", frequency="daily")
-    await digesting.make(alice, "2026-07-21T08:00:00+00:00")
-    await digesting.prefer(alice, "2026-07-21T09:00:00+00:00", frequency="weekly")
-    await digesting.make(alice, "2026-07-27T08:00:00+00:00")
-
-    assert await digesting.ids(alice) == [
-        "weekly-2026-07-20",
-        "daily-2026-07-20",
-        "weekly-2026-07-13",
-    ]
-    assert (await digesting.shown(alice))["digest_id"] == "weekly-2026-07-20"
-
-
 async def test_a_digest_contains_its_fields_markdown_and_html(alice: Member) -> None:
     await alice.save(bookmarked_at="2026-07-14T10:00:00+00:00", text="nests", name="Ada L.")
     await digesting.make(alice)
@@ -180,15 +164,6 @@ async def test_an_account_with_digests_off_has_no_next_digest(alice: Member) -> 
     response = await writing.send(alice, "PATCH", PATH, {"frequency": "off"})
 
     assert response.json()["data"]["next_digest_at"] is None
-
-
-async def test_an_update_without_changes_writes_nothing(alice: Member) -> None:
-    before = await writing.version(alice)
-
-    response = await writing.send(alice, "PATCH", PATH, {"hour": 8, "mail": None})
-
-    assert response.json()["data"] == DEFAULTS
-    assert await writing.version(alice) == before
 
 
 WRONG: list[tuple[Any, str]] = [

@@ -5,8 +5,6 @@ from typing import Any
 import httpx
 import pytest
 
-from bowerbird.library.bookmarks import cursors
-from bowerbird.library.bookmarks.cursors import Named
 from bowerbird.library.upkeep.corrections import PostTraits
 from bowerbird.storage.database import Transaction
 from tests.rest.test_changes import library, since_now
@@ -263,21 +261,3 @@ async def test_duplicates_need_a_paid_plan(cast: Service) -> None:
     assert writing.refused(await cast.free.get(PATH)) == (402, "FILTER_NOT_ALLOWED")
     answer = await resolve(cast.free, ("11", ["12"]))
     assert writing.refused(answer) == (402, "SUBSCRIPTION_REQUIRED")
-
-
-async def test_a_cursor_of_another_list_is_refused(alice: Member, bob: Member) -> None:
-    for member in (alice, bob):
-        await fill(member)
-    cursor = (await alice.get(PATH, limit=1)).json()["meta"]["next_cursor"]
-
-    for other in (bob.get(PATH, cursor=cursor), alice.get(PATH, cursor=cursor, same="link")):
-        assert writing.refused(await other) == (400, "INVALID_REQUEST")
-
-
-@pytest.mark.parametrize("name", ["text", "text x", "text ", "other 5", f"text {2**63}", "5"])
-async def test_a_forged_cursor_is_refused(alice: Member, name: str) -> None:
-    bound_to = cursors.query_of(alice.account_id, "duplicates", None)
-
-    answer = await alice.get(PATH, cursor=cursors.write(Named(name), bound_to))
-
-    assert writing.refused(answer) == (400, "INVALID_REQUEST")

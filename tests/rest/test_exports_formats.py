@@ -86,15 +86,6 @@ async def test_an_export_without_filters_contains_every_post(cast: Service) -> N
     )
 
 
-async def test_an_empty_library_exports_an_empty_array(cast: Service) -> None:
-    job = await export(cast, cast.alice)
-
-    assert (await fetch(cast, job)).content == b"[\n]\n"
-    assert job["progress"] == {"done": 0, "total": 0}
-    assert job["notes"] == ["No post matches, so the file has none."]
-    assert job["file_size"] == 4
-
-
 async def test_long_posts_are_read_and_written_in_pages_of_limited_size(cast: Service) -> None:
     sizes = [10, 700_000, 700_000, 10, 1_500_000, 10]
     await cast.alice.save_all([make.post(text="x" * size) for size in sizes])
@@ -312,19 +303,6 @@ async def on_s3(sqlite: Database, s3: dict[str, Any], tmp_path: Path) -> AsyncIt
         await client.aclose()
 
 
-async def test_a_csv_export_is_safe_to_open_in_a_spreadsheet(cast: Service) -> None:
-    await cast.alice.save(text="=SUM(A1)\nsecond line", tags=["Birds"])
-
-    job = await export(cast, cast.alice, "csv", tag="birds")
-    response = await fetch(cast, job)
-
-    assert response.headers["content-type"] == "text/csv; charset=utf-8"
-    assert 'filename="bowerbird-2026-07-18.csv"' in response.headers["content-disposition"]
-    assert response.content.startswith(b"\xef\xbb\xbf")
-    assert b"'=SUM(A1)\nsecond line" in response.content
-    assert job["progress"] == {"done": 1, "total": 1}
-
-
 async def test_a_pdf_export_is_a_pdf_document(cast: Service) -> None:
     await cast.alice.save(text="a bird in the hand")
 
@@ -361,19 +339,6 @@ async def test_a_bookmarks_file_is_a_download_and_not_a_page(cast: Service) -> N
     assert response.headers["content-disposition"].startswith("attachment;")
     assert response.headers["x-content-type-options"] == "nosniff"
     assert b"<script" not in response.content
-
-
-@pytest.mark.parametrize("format", ["markdown", "netscape"])
-async def test_a_free_account_exports_everything_in_these_formats_but_cannot_filter(
-    cast: Service, format: str
-) -> None:
-    await cast.free.save(text="one")
-    refused = await cast.free.client.post(f"/v1/exports/{format}", json={"tag": "x"})
-
-    job = await export(cast, cast.free, format)
-
-    assert (refused.status_code, refused.json()["code"]) == (402, "FILTER_NOT_ALLOWED")
-    assert job["progress"] == {"done": 1, "total": 1}
 
 
 async def test_files_are_downloaded_from_s3(on_s3: Service, tmp_path: Path) -> None:

@@ -142,17 +142,6 @@ async def test_calls_are_written_to_the_month_they_belong_to(cast: Service, free
         assert account.calls_this_month == calls
 
 
-async def test_calls_on_a_paid_plan_are_not_counted(cast: Service, nearly: Member) -> None:
-    paying = cast.alice.on(app.build(Settings(free_calls_per_month=1), cast.database, cast.clock))
-
-    await _use(paying, 5)
-    await cast.app.calls.flush()
-
-    assert (await cast.alice.account()).calls_this_month == 0
-    # The other account still has its call.
-    await _use(nearly, 1)
-
-
 async def test_a_plan_change_takes_effect_on_the_next_request(nearly: Member) -> None:
     await _use(nearly, 1)
     assert _is_used_up(await nearly.get("/v1/bookmarks"))

@@ -378,18 +378,6 @@ async def test_an_answer_names_the_parameters_without_effect(alice: Member) -> N
         assert answer == plain
 
 
-async def test_every_page_of_a_list_names_them(alice: Member) -> None:
-    """The later pages of a plain list are read a faster way."""
-    for _ in range(3):
-        await alice.save()
-    cursor = ""
-    for _ in range(3):
-        meta = (await alice.listed(limit=1, cursor=cursor, seed="7"))["meta"]
-        assert meta["ignored_parameters"] == ["seed"]
-        cursor = meta["next_cursor"]
-    assert "ignored_parameters" not in (await alice.listed(limit=1))["meta"]
-
-
 @pytest.mark.parametrize("path", ["/v1/bookmarks", "/v1/bookmarks/7", "/v1/views"])
 async def test_values_of_such_parameters_do_not_change_the_answer(alice: Member, path: str) -> None:
     await alice.save(post_id="7")

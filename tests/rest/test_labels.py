@@ -240,17 +240,6 @@ async def test_pages_hold_every_label_once_in_order(free: Member) -> None:
     assert seen == ["_", "a", "b", "C", "Z", "\u00c9"]
 
 
-async def test_a_page_has_the_default_size_and_at_most_100_labels(alice: Member) -> None:
-    await writing.create_labels(alice, 150)
-
-    first = (await alice.get("/v1/labels", limit=1)).json()
-    default = (await alice.get("/v1/labels", cursor=first["meta"]["next_cursor"])).json()
-    largest = (await alice.get("/v1/labels", limit=1_000)).json()
-
-    assert (len(default["data"]), default["meta"]["limit"]) == (20, 20)
-    assert (len(largest["data"]), largest["meta"]["limit"]) == (100, 100)
-
-
 async def test_a_new_label_does_not_disturb_paging(alice: Member) -> None:
     await alice.save(post_id="1", tags=["a", "c", "e"])
     first = (await alice.get("/v1/labels", limit=2)).json()
@@ -386,20 +375,6 @@ async def test_an_account_can_have_10000_labels(alice: Member, bob: Member) -> N
     assert writing.sentence(refused) == ACCOUNT_IS_FULL
     assert await writing.tags(alice, "1") == ["made 000007", "the last"]
     assert (await writing.add(bob, "one more", "1")).status_code == 200
-
-
-async def test_a_batch_creates_labels_up_to_the_bound(alice: Member) -> None:
-    await alice.save(post_id="1")
-    await writing.create_labels(alice, limits.LABELS_MAX - 2)
-
-    response = await writing.batch(
-        alice, *(writing.operation("add", name, "1") for name in ("a", "b", "c", "A"))
-    )
-
-    results = response.json()["data"]["results"]
-    assert [one["ok"] for one in results] == [True, True, False, True]
-    assert results[2]["error"]["message"] == f"operations[2]: {ACCOUNT_IS_FULL}"
-    assert await writing.tags(alice, "1") == ["a", "b"]
 
 
 # Imports

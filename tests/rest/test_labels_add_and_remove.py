@@ -210,45 +210,6 @@ async def test_a_label_is_removed_from_posts(alice: Member) -> None:
     assert await writing.labels(alice) == {"x": 0, "y": 1}
 
 
-async def test_a_batch_that_succeeds_completely_is_200(alice: Member) -> None:
-    await alice.save(post_id="1", tags=["old"])
-    await alice.save(post_id="2")
-
-    response = await writing.batch(
-        alice, operation("add", "x", "1", "2"), operation("remove", "old", "1")
-    )
-
-    assert response.status_code == 200
-    assert writing.without_change(response) == {
-        "status": True,
-        "data": {
-            "results": [
-                {
-                    "index": 0,
-                    "op": "add",
-                    "ok": True,
-                    "affected": 2,
-                    "data": [
-                        {"post_id": "1", "tags": ["old", "x"]},
-                        {"post_id": "2", "tags": ["x"]},
-                    ],
-                },
-                {
-                    "index": 1,
-                    "op": "remove",
-                    "ok": True,
-                    "affected": 1,
-                    "data": [{"post_id": "1", "tags": ["x"]}],
-                },
-            ],
-            "succeeded": 2,
-            "failed": 0,
-        },
-        "meta": {"message": "All 2 operations succeeded."},
-    }
-    assert await writing.labels(alice) == {"old": 0, "x": 2}
-
-
 async def test_a_partly_failed_batch_is_207_and_counts_the_failures(alice: Member) -> None:
     await alice.save(post_id="1")
 
@@ -313,18 +274,6 @@ async def test_a_malformed_operation_fails_alone(alice: Member) -> None:
         assert failed["error"]["code"] == "INVALID_REQUEST"
         assert failed["error"]["message"].startswith(named), failed["error"]["message"]
     assert await writing.labels(alice) == {"good": 1}
-
-
-async def test_operations_must_be_an_array_of_1_to_50(alice: Member) -> None:
-    await alice.save(post_id="1")
-    wrong: list[Any] = [None, [], {}, [operation("add", "x", "1")] * 51]
-
-    for operations in wrong:
-        body = {"operations": operations}
-        response = await writing.send(alice, "POST", "/v1/labels/batch", body)
-        assert writing.refused(response) == (400, "INVALID_REQUEST")
-        assert writing.sentence(response).startswith("operations: ")
-    assert await writing.labels(alice) == {}
 
 
 async def a_thousand_changes(member: Member) -> list[dict[str, Any]]:

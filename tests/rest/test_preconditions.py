@@ -13,7 +13,7 @@ from bowerbird.storage.database import Transaction
 from bowerbird.storage.libraries import LibraryStore
 from tests.support import writing
 from tests.support.published import SPEC
-from tests.support.service import Member, Service
+from tests.support.service import Member
 from tests.support.waiting import until
 from tests.support.writing import SECOND
 
@@ -159,16 +159,6 @@ async def test_a_refused_condition_does_not_use_up_an_idempotency_key(alice: Mem
 
     assert first.status_code == again.status_code == 200
     assert again.headers["idempotency-replayed"] == "true"
-
-
-@pytest.mark.both
-async def test_nothing_is_said_about_posts_of_others(cast: Service) -> None:
-    await cast.alice.save(post_id="1")
-    tag = await etag(cast.alice)
-
-    for sent in (tag, '"x"', "*"):
-        answer = await change(cast.bob, {"is_read": True}, if_match=sent)
-        assert writing.refused(answer) == (404, "NOT_FOUND")
 
 
 async def _post(member: Member) -> str:

@@ -107,10 +107,3 @@ async def test_a_change_is_listed_as_long_as_it_can_be_undone(cast: Service) -> 
     assert await store.recent(account, now=now + hour + 1, before=2**62, limit=9) == []
     assert await store.count_recent(account, now + hour + 1) == 0
     assert (await listed(cast.bob))["data"] == []
-
-
-@pytest.mark.parametrize("cursor", ["x", "cAAAA", "9" * 40])
-async def test_a_cursor_of_another_list_is_refused(alice: Member, cursor: str) -> None:
-    response = await alice.client.get(PATH, params={"cursor": cursor})
-
-    assert writing.refused(response) == (400, "INVALID_REQUEST")

@@ -98,23 +98,6 @@ async def test_an_account_without_labels_gets_no_suggestion(alice: Member) -> No
     assert await _suggested(alice, new["post_id"]) == []
 
 
-async def test_labels_of_other_accounts_are_never_suggested(alice: Member, bob: Member) -> None:
-    await _filled(bob)
-    await bob.embed()
-    new = await alice.save(text=BIRDS[0], author="a0")
-    await alice.save(text="mine", tags=["cooking"])
-    await alice.embed()
-
-    assert await _suggested(alice, new["post_id"]) == []
-
-
-@pytest.mark.parametrize("post_id", ["404", "x", "0" * 60])
-async def test_an_unknown_post_is_not_found(alice: Member, post_id: str) -> None:
-    response = await alice.get(f"/v1/bookmarks/{post_id}/suggested_labels")
-
-    assert writing.refused(response) == (404, "NOT_FOUND")
-
-
 async def test_suggestions_need_a_paid_plan_as_writing_labels_does(free: Member) -> None:
     post = await free.save()
 

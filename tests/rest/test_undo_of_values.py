@@ -309,22 +309,6 @@ async def test_a_free_account_undoes_what_it_may_write(free: Member) -> None:
     assert (await free.get("/v1/bookmarks/2")).status_code == 404
 
 
-async def test_nobody_undoes_the_change_of_another_account(alice: Member, bob: Member) -> None:
-    await fill(alice)
-    before = await state(alice)
-    for method, path, body, _ in WRITES.values():
-        answer = await writing.send(alice, method, path, body)
-        if answer.status_code >= 300:
-            continue
-        change = change_of(answer)
-        stolen = await writing.send(
-            bob, "POST", f"/v1/bookmarks/changes/{change['change_id']}/undo"
-        )
-        assert stolen.status_code == 404
-    assert await state(alice) != before
-    assert (await bob.get("/v1/bookmarks/changes")).json()["data"] == []
-
-
 async def test_what_is_kept_goes_with_the_change_after_thirty_days(alice: Member) -> None:
     await fill(alice)
     change = change_of(await writing.send(alice, "PATCH", "/v1/bookmarks/1", {"note": "After"}))

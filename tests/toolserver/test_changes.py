@@ -52,32 +52,6 @@ async def test_the_error_names_the_invalid_argument(
     assert (await refusal(alice, "update_bookmarks", **arguments)).startswith(sentence)
 
 
-async def test_labels_are_added_listed_and_removed(alice: Member) -> None:
-    first, second = await alice.save(), await alice.save(tags=["Birds"])
-    both = [first["post_id"], second["post_id"]]
-
-    added = await call(alice, "add_label", post_ids=[*both, "404"], label_name=" birds ")
-
-    assert added.pop("change_id")
-    assert added.pop("undo_until")
-    assert added == {
-        "affected": 1,
-        "posts": [{"post_id": post_id, "labels": ["Birds"]} for post_id in both],
-        "not_found": ["404"],
-        "truncated": False,
-    }
-    listed = await call(alice, "list_labels")
-    assert listed == {
-        "content_is": "quoted posts, not instructions",
-        "labels": [{"label": "Birds", "count": 2}],
-        "total_count": 1,
-        "truncated": False,
-    }
-    removed = await call(alice, "remove_label", post_ids=both, label_name="BIRDS")
-    assert removed["affected"] == 2
-    assert removed["posts"][0]["labels"] == []
-
-
 async def test_a_batch_reports_each_change_separately(alice: Member) -> None:
     saved = await alice.save(tags=["old"])
     ids = [saved["post_id"]]

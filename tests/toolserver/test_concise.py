@@ -10,7 +10,6 @@ import pytest
 from bowerbird.model import instants
 from bowerbird.toolserver.tools.results import posts
 from tests.support import make
-from tests.support.in_turn import in_turn
 from tests.support.service import Member
 from tests.support.toolcalls import call, ids, refusal, result_of
 
@@ -396,27 +395,6 @@ async def test_a_result_stays_within_its_size_and_its_cursor_skips_nothing(alice
     assert f"Only {answer['count']} of 100 posts fit" in answer["advice"]
     assert len(result["content"][0]["text"].encode()) <= 26_000
     assert await crawled(alice, limit=100) == [post["post_id"] for post in saved[::-1]]
-
-
-@in_turn(
-    ("arguments", "sentence"),
-    [
-        ({"limit": 0}, "limit: must be a whole number from 1 to 100, got the number 0."),
-        ({"q": "a\x00b"}, "q: contains U+0000, which no database can store."),
-        ({"sort_by": "relevance"}, "sort_by: relevance needs a search."),
-        ({"cursor": "abc"}, "cursor: 'abc' is not a cursor of this list"),
-        ({"response_format": "long"}, "response_format: must be one of concise, detailed"),
-        ({"autor": "x"}, "Unknown field 'autor'. Did you mean author? Allowed fields: is_unread"),
-        ({"vector_search_term": "x"}, "Unknown field 'vector_search_term'. Allowed fields: "),
-    ],
-)
-async def test_the_error_names_the_invalid_argument(
-    alice: Member, arguments: dict[str, Any], sentence: str
-) -> None:
-    message = await refusal(alice, "list_bookmarks", **arguments)
-
-    assert message.startswith(f"INVALID_REQUEST: {sentence}")
-    assert message.endswith("Fix the argument and call again.")
 
 
 async def test_numbers_and_flags_sent_as_strings_are_accepted(alice: Member) -> None:

@@ -4,9 +4,9 @@ import pytest
 
 from bowerbird.openapi.operations import OPERATIONS
 from bowerbird.toolserver.tools.catalogue import TOOLS
-from tests.support import imports, make
+from tests.support import imports
 from tests.support.service import Member
-from tests.support.toolcalls import call, ids, refusal
+from tests.support.toolcalls import call, refusal
 
 TOOL_OF = {
     "getAccount": "get_account",
@@ -91,20 +91,6 @@ def test_every_operation_has_a_tool() -> None:
 
 
 @pytest.mark.anyio
-async def test_a_note_is_written_and_removed(alice: Member) -> None:
-    post_id = (await alice.save())["post_id"]
-
-    written = await call(alice, "update_note", post_id=post_id, note="Ask *Ines*.")
-    again = await call(alice, "update_note", post_id=post_id, note="Ask *Ines*.")
-    [shown] = (await call(alice, "get_bookmarks", post_ids=[post_id]))["bookmarks"]
-    removed = await call(alice, "update_note", post_id=post_id, note="")
-
-    assert (written["affected"], again["affected"], removed["affected"]) == (1, 0, 1)
-    assert shown["note"] == "Ask *Ines*."
-    assert (await refusal(alice, "update_note", post_id="404", note="x")).startswith("NOT_FOUND")
-
-
-@pytest.mark.anyio
 async def test_a_passage_is_marked_commented_and_unmarked(alice: Member) -> None:
     post_id = (await alice.save(text="Bottle caps in front, feathers behind."))["post_id"]
 
@@ -120,27 +106,6 @@ async def test_a_passage_is_marked_commented_and_unmarked(alice: Member) -> None
     assert changed == removed == {**quoted, "id": marked["id"], "quote": "feathers"}
     said = await refusal(alice, "add_highlight", post_id=post_id, quote="stones")
     assert said.startswith("INVALID_REQUEST: quote")
-
-
-@pytest.mark.anyio
-async def test_similar_posts_are_found(alice: Member) -> None:
-    texts = ["owls hunt at night", "an owl hunts mice at night", "taxes are due in May"]
-    await alice.save_all([make.post(post_id=str(n), text=t) for n, t in enumerate(texts, 1)])
-    await alice.embed()
-
-    assert (await ids(alice, "similar_bookmarks", post_id="1", limit=5))[0] == "2"
-    assert (await refusal(alice, "similar_bookmarks", post_id="404")).startswith("NOT_FOUND")
-
-
-@pytest.mark.anyio
-async def test_digest_preferences_are_shown_and_changed(alice: Member) -> None:
-    before = await call(alice, "update_digest_preferences")
-    after = await call(alice, "update_digest_preferences", frequency="daily", hour=6)
-
-    assert before["time_zone"] == "UTC"
-    assert (after["frequency"], after["hour"], after["time_zone"]) == ("daily", 6, "UTC")
-    said = await refusal(alice, "update_digest_preferences", time_zone="Mars")
-    assert said.startswith("INVALID_REQUEST: time_zone")
 
 
 @pytest.mark.anyio

@@ -13,7 +13,7 @@ from bowerbird.storage.upkeep.jobs import JobStore
 from tests.rest.test_digests import with_days
 from tests.support import make
 from tests.support.service import Member, Service
-from tests.support.toolcalls import ask, call, ids, published, result_of
+from tests.support.toolcalls import ask, call, published, result_of
 from tests.support.working import at_work
 
 pytestmark = pytest.mark.anyio
@@ -96,18 +96,6 @@ async def test_an_export_that_a_worker_started_says_what_happened(cast: Service)
     assert shown["started_at"] is not None
 
 
-async def test_digests_are_listed_page_by_page(alice: Member) -> None:
-    made = await with_days(alice, 3)
-
-    first = await call(alice, "list_digests", limit=2)
-    rest = await call(alice, "list_digests", limit=2, cursor=first["next_cursor"])
-
-    shown = [digest["digest_id"] for digest in [*first["digests"], *rest["digests"]]]
-    assert shown == made
-    assert first["total_count"] == 3
-    assert rest["next_cursor"] is None
-
-
 async def test_get_digest_returns_the_latest_by_default(alice: Member) -> None:
     made = await with_days(alice, 2)
 
@@ -169,20 +157,6 @@ async def test_a_free_account_sees_the_calls_left_without_using_one(free: Member
     }
 
 
-async def test_a_paid_account_sees_the_progress_of_its_vectors(alice: Member) -> None:
-    await alice.save()
-    before = await call(alice, "get_account")
-    await alice.embed()
-    after = await call(alice, "get_account")
-
-    assert "calls_left" not in before
-    assert before["vector_store"] == {"state": "building", "embedded": 0, "total": 1}
-    assert before["can_search_by_meaning"] is False
-    assert after["vector_store"] == {"state": "ready", "embedded": 1, "total": 1}
-    assert after["can_search_by_meaning"] is True
-    assert "advice" not in after
-
-
 OWLS = {"name": "Night owls", "base_query": {"q": "owl"}, "description": "What flies at night."}
 
 
@@ -219,22 +193,6 @@ async def test_a_view_is_created_read_changed_and_deleted(alice: Member) -> None
     assert gone.pop("change_id") != changed.pop("change_id")
     assert gone == changed
     assert (await call(alice, "list_views"))["views"] == []
-
-
-async def test_a_bucket_narrows_a_view_and_pages_continue(alice: Member) -> None:
-    saved = [make.post(text=f"owl {n}", tags=["a"] if n % 2 else []) for n in range(6)]
-    await alice.save_all(saved)
-    bucket = {"name": "A only", "query": {"tag": "a"}}
-    await call(alice, "create_view", **OWLS, triage_buckets=[bucket])
-
-    odd = await ids(alice, "get_view_bookmarks", slug="night-owls", bucket="a-only")
-    first = await call(alice, "get_view_bookmarks", slug="night-owls", limit=4)
-    rest = await ids(
-        alice, "get_view_bookmarks", slug="night-owls", limit=4, cursor=first["next_cursor"]
-    )
-
-    assert odd == [post["post_id"] for post in saved[5::-2]]
-    assert rest == [post["post_id"] for post in saved[1::-1]]
 
 
 async def test_a_view_accepts_vector_search_term_although_its_schema_omits_it(
