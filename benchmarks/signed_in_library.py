@@ -45,7 +45,7 @@ async def fill(folder: Path, count: int, pictures: Sequence[str] = ()) -> str:
         for number in range(_ACCOUNTS):
             await accounts.create(f"member{number}@example.com")
         for number in range(_KEYS):
-            await Keys(database, system_clock).create(owner, f"Key {number}")
+            await Keys(database, system_clock).issue(owner, f"Key {number}")
 
         async def work(transaction: Transaction) -> str:
             for _ in range(_JOBS):

@@ -72,6 +72,6 @@ async def _members(settings: Settings) -> dict[str, Member]:
                 account = await accounts.find(holder.email)
                 part = arrivals[start : start + _IN_ONE_WRITE]
                 await Upsert(opened.database, system_clock).take(account, part)
-            key = await Keys(opened.database, system_clock).create(account_id, "soak")
+            key = await Keys(opened.database, system_clock).issue(account_id, "soak")
             members[holder.name] = Member(account_id, key.text)
     return members

@@ -8,6 +8,7 @@ import asyncpg
 import pytest
 
 from bowerbird.storage import queries
+from bowerbird.storage.accounts.credentials import DeviceStore
 from bowerbird.storage.bookmarks.filters import FRAGMENTS
 from tests.storage.test_catalogue import CONTROL, LIBRARY, POSTGRES_COLUMNS
 from tests.storage.test_query_plans import Watched
@@ -110,6 +111,7 @@ def statements() -> dict[tuple[str, str], str]:
     filters = [sql for name, sql in bookmarks.items() if name.startswith("filter_")]
     for resource, own in queries.every("postgres").items():
         parts = {
+            "columns": "t.name",
             "rendered": "c.rendering",
             **dict.fromkeys(("updated", "flags", "untagged", "tags"), "00"),
             "filters": " AND ".join([*FRAGMENTS.values(), *filters]),
@@ -123,6 +125,7 @@ def statements() -> dict[tuple[str, str], str]:
             "labels": ":labels",
             "table": "bookmark",
             "key": "account_id, number",
+            **(DeviceStore.table if resource == "credentials" else {}),
         }
         for name, sql in own.items():
             if STATEMENT.match(sql) and (resource, name) not in PARTS:

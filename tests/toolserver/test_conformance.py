@@ -54,7 +54,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     async def build(port: int) -> ASGIApp:
         database = await open_database(Settings(data_dir=folder))
         account_id = await Accounts(database, system_clock).create("you@example.com", "pro")
-        key = (await Keys(database, system_clock).create(account_id, "suite")).text
+        key = (await Keys(database, system_clock).issue(account_id, "suite")).text
         site = f"http://localhost:{port}"
         app = ToolServer(
             "/mcp",

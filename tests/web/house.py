@@ -101,7 +101,7 @@ async def signed_in(house: House, email: str, plan: str = "pro") -> Reader:
     account_id = await house.accounts.create(email, plan)
     person = house.somebody()
     await house.enter(person, await house.links.create_for(account_id))
-    key = (await Keys(house.database, house.clock).create(account_id, "tests")).text
+    key = (await Keys(house.database, house.clock).issue(account_id, "tests")).text
     client = service.client_on(house.service)
     client.headers["Authorization"] = f"Bearer {key}"
     return Reader(person, Member(house.database, account_id, key, client, house.clock), house)

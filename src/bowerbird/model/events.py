@@ -204,19 +204,19 @@ class Webhook(Struct, frozen=True, kw_only=True):
     events: str
     tag: str
     query: str
-    state: WebhookState
+    state: WebhookState = WebhookState.ACTIVE
     # Why the last message was not delivered, or "".
-    problem: str
+    problem: str = ""
     # Encrypted; see library/webhooks/messages.py.
     sealed: bytes
-    rotated_at: int | None
+    rotated_at: int | None = None
     # The number of the last event that was delivered, or that is not for it.
-    delivered: int
-    failures: int
-    failing_since: int | None
+    delivered: int = 0
+    failures: int = 0
+    failing_since: int | None = None
     next_try_at: int
-    is_untold: bool
-    last_sent_at: int | None
+    is_untold: bool = False
+    last_sent_at: int | None = None
     created_at: int
     updated_at: int
 

@@ -130,16 +130,25 @@ class SessionStore(Store):
 class OneTimeLinkStore(Store):
     resource = "one_time_links"
 
-    async def insert(
-        self, transaction: Transaction, link_hash: bytes, link: OneTimeLink, most: int
-    ) -> bool:
-        """False if the account has so many open links of this kind already."""
-        values = {"account_id": link.account_id, "kind": link.kind, "now": link.created_at}
-        await self._run(transaction, "remove_expired", **values)
-        if await self.count(transaction, link.account_id, link.kind, link.created_at) >= most:
-            return False
+    async def create(
+        self,
+        transaction: Transaction,
+        link_hash: bytes,
+        kind: LinkKind,
+        account_id: int,
+        detail: str = "",
+        *,
+        now: int,
+        lives: int,
+        most: int,
+    ) -> OneTimeLink | None:
+        """None if the account has so many open links of this kind already."""
+        link = OneTimeLink(secrets.token_hex(4), kind, account_id, detail, now, now + lives)
+        await self._run(transaction, "remove_expired", account_id=account_id, kind=kind, now=now)
+        if await self.count(transaction, account_id, kind, now) >= most:
+            return None
         await self._run(transaction, "insert", **asdict(link), link_hash=link_hash)
-        return True
+        return link
 
     async def count(self, reader: Reader, account_id: int, kind: LinkKind, now: int) -> int:
         """The number of links that can still be used."""
@@ -155,9 +164,16 @@ class OneTimeLinkStore(Store):
         rows = await self._rows(reader, "by_hash", link_hash=link_hash, now=now)
         return _link(rows[0]) if rows else None
 
-    async def use(self, transaction: Transaction, link_hash: bytes, now: int) -> bool:
-        """False if another request has used it."""
-        return bool(await self._rows(transaction, "use", link_hash=link_hash, now=now))
+    async def redeem(
+        self, transaction: Transaction, link_hash: bytes, now: int, *kinds: LinkKind
+    ) -> OneTimeLink | None:
+        """Uses a link of one of these kinds. None if it is unknown, used or expired.
+
+        Others who use the same link wait until this transaction ends.
+        """
+        values = {"link_hash": link_hash, "now": now, "kinds": [str(kind) for kind in kinds]}
+        rows = await self._rows(transaction, "redeem", **values)
+        return _link(rows[0]) if rows else None
 
     async def find(self, account_id: int, kind: LinkKind, link_id: str) -> OneTimeLink | None:
         """A link of an account. Used and expired ones are found too, until they are removed."""

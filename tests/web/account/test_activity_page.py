@@ -59,7 +59,7 @@ async def test_it_shows_what_the_person_and_the_command_line_did(house: House) -
     house.clock.now += MICROSECONDS
     # The requests of these tests run in the task of the test, and leave their address there.
     activity.set_address(str)
-    created = await Keys(house.database, house.clock).create(account_id, "server")
+    created = await Keys(house.database, house.clock).issue(account_id, "server")
     house.clock.now += MICROSECONDS
     await Keys(house.database, house.clock).revoke(account_id, created.record.key_id)
     house.clock.now += MICROSECONDS

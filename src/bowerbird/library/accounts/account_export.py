@@ -15,12 +15,11 @@ from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.call_allowance import used_up
 from bowerbird.library.access.turns import lock_library
 from bowerbird.library.imports.runs import RUNS_MAX
-from bowerbird.library.rules.rules import shown
+from bowerbird.library.rules.rules import shown as shown_rule
 from bowerbird.model.accounts import Account, ActivityKind, Membership
 from bowerbird.model.arrival import RunRow
 from bowerbird.model.digests import Digest, Preferences
 from bowerbird.model.instants import with_offset
-from bowerbird.model.labels import View
 from bowerbird.model.posts.media import file_name
 from bowerbird.model.shares import Audience, Share
 from bowerbird.requests import limits
@@ -143,38 +142,25 @@ class AccountExports:
             "account": membership
             and {**_account(membership), "removed_posts": choice, "reading": reading},
             "keys": [
-                {
-                    "id": key.key_id,
-                    "name": key.name,
-                    "begins_with": key.shown,
-                    "created_at": with_offset(key.created_at),
-                    "last_used_on": _day(key.last_used_day),
-                    "revoked_at": _instant(key.revoked_at),
-                }
+                _fields(
+                    *(key, "id=key_id", "name", "begins_with=shown", "created_at"),
+                    *("last_used_on=last_used_day", "revoked_at"),
+                )
                 for key in await self._keys.all(account.account_id)
             ],
             "devices": [
-                {
-                    "id": device.device_id,
-                    "name": device.name,
-                    "source_user_id": device.source_user_id,
-                    "created_at": with_offset(device.created_at),
-                    "last_used_at": _instant(device.last_used_at),
-                    "revoked_at": _instant(device.revoked_at),
-                }
+                _fields(
+                    *(device, "id=device_id", "name", "source_user_id", "created_at"),
+                    *("last_used_at", "revoked_at"),
+                )
                 for device in await self._devices.all(account.account_id)
             ],
             # Without their tokens.
             "sources": [
-                {
-                    "id": source.connection_id,
-                    "network": source.network,
-                    "server": source.server,
-                    "name": source.name,
-                    "source_user_id": source.source_user_id,
-                    "created_at": with_offset(source.created_at),
-                    "last_run_at": _instant(source.last_run_at),
-                }
+                _fields(
+                    *(source, "id=connection_id", "network", "server", "name", "source_user_id"),
+                    *("created_at", "last_run_at"),
+                )
                 for source in await self._sources.all(account.account_id)
             ],
             "calls": [
@@ -192,9 +178,12 @@ class AccountExports:
                 }
                 for label_id, name, metadata, count, created_at, color in labels
             ],
-            "views": [_view(view) for view in await self._views.all(account.account_id)],
+            "views": [
+                _fields(view, *view.__struct_fields__)
+                for view in await self._views.all(account.account_id)
+            ],
             "rules": [
-                msgspec.to_builtins(shown(rule))
+                msgspec.to_builtins(shown_rule(rule))
                 for rule in await self._rules.all(self._database, account.account_id)
             ],
             # Without their addresses, which open what they show.
@@ -212,75 +201,55 @@ async def _each(
         yield map(shown, rows)
 
 
-def _day(day: int | None) -> str | None:
-    return None if day is None else date_of_day(day).isoformat()
+def _fields(record: Any, *names: str) -> dict[str, Any]:
+    """These fields of a record; `id=key_id` gives one another name. Times have an offset."""
+    pairs = [name.partition("=") for name in names]
+    return {
+        shown: _shown(name or shown, getattr(record, name or shown)) for shown, _, name in pairs
+    }
+
+
+def _shown(name: str, value: Any) -> Any:
+    if value is not None and name.endswith("_at"):
+        return with_offset(value)
+    if value is not None and name.endswith("_day"):
+        return date_of_day(value).isoformat()
+    return value
 
 
 def _account(membership: Membership) -> dict[str, Any]:
-    return {
-        # A string, because many JSON parsers round integers above 53 bits.
-        "id": str(membership.account_id),
-        "email": membership.email,
-        "plan": membership.plan,
-        "created_at": with_offset(membership.created_at),
-    }
-
-
-def _view(view: View) -> dict[str, Any]:
-    return {
-        **msgspec.structs.asdict(view),
-        "created_at": with_offset(view.created_at),
-        "updated_at": with_offset(view.updated_at),
-    }
+    # A string, because many JSON parsers round integers above 53 bits.
+    id = str(membership.account_id)
+    return {"id": id, **_fields(membership, "email", "plan", "created_at")}
 
 
 def _share(share: Share) -> dict[str, Any]:
     return {
-        "id": share.share_id,
-        "audience": share.audience,
+        **_fields(share, "id=share_id", "audience"),
         "name": share.address if share.audience is Audience.PUBLIC else None,
-        "kind": share.kind,
-        "target": share.target,
-        "is_on": share.is_on,
+        **_fields(share, "kind", "target", "is_on"),
         "ends_at": with_offset(share.ends_at) if share.ends_at else None,
         **msgspec.structs.asdict(share.choices),
-        "created_at": with_offset(share.created_at),
-        "updated_at": with_offset(share.updated_at),
+        **_fields(share, "created_at", "updated_at"),
     }
 
 
 def _preferences(preferences: Preferences) -> dict[str, Any]:
-    return {
-        "frequency": preferences.frequency,
-        "time_zone": preferences.time_zone,
-        "hour": preferences.hour,
-        "mail": preferences.is_mailed,
-        "highlight": preferences.has_highlight,
-    }
+    names = ("frequency", "time_zone", "hour", "mail=is_mailed", "highlight=has_highlight")
+    return _fields(preferences, *names)
 
 
 def _digest(digest: Digest) -> bytes:
     """The digest with the ids of its posts, which are in the exported bookmarks if they exist."""
-    return msgspec.json.encode(
-        {
-            "digest_id": digest.digest_id,
-            "time_zone": digest.time_zone,
-            "made_at": with_offset(digest.made_at),
-            "mail": digest.mailing.state,
-            **msgspec.structs.asdict(digest.contents),
-        }
-    )
+    head = _fields(digest, "digest_id", "time_zone", "made_at")
+    contents = msgspec.structs.asdict(digest.contents)
+    return msgspec.json.encode({**head, "mail": digest.mailing.state, **contents})
 
 
 def _trashed(row: Row) -> bytes:
     post_id, trashed_at, bookmark = row
-    return msgspec.json.encode(
-        {
-            "post_id": post_id,
-            "deleted_at": with_offset(trashed_at),
-            "bookmark": msgspec.Raw(bookmark),
-        }
-    )
+    shown = {"post_id": post_id, "deleted_at": with_offset(trashed_at)}
+    return msgspec.json.encode({**shown, "bookmark": msgspec.Raw(bookmark)})
 
 
 def _unavailable(row: Row) -> bytes:
@@ -296,22 +265,6 @@ def _unavailable(row: Row) -> bytes:
 
 
 def _import(run: RunRow) -> bytes:
-    return msgspec.json.encode(
-        {
-            "run_id": run.run_id,
-            "source": run.source,
-            "kind": run.kind,
-            "client": run.client,
-            "source_user_id": run.source_user_id,
-            "state": run.state,
-            "reason": run.reason,
-            "started_at": with_offset(run.started_at),
-            "finished_at": _instant(run.finished_at),
-            "counts": run.counts,
-            "undone": run.undone,
-        }
-    )
-
-
-def _instant(moment: int | None) -> str | None:
-    return None if moment is None else with_offset(moment)
+    names = ("run_id", "source", "kind", "client", "source_user_id", "state", "reason")
+    more = ("started_at", "finished_at", "counts", "undone")
+    return msgspec.json.encode(_fields(run, *names, *more))

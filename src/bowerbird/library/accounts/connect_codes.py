@@ -6,7 +6,6 @@ are counted: a thousand tries hit one of a hundred open codes with a probability
 
 import asyncio
 import re
-import secrets
 from typing import Final
 
 from msgspec import Struct
@@ -71,7 +70,6 @@ def too_many(where: str, seconds: int) -> TooManyTries:
 
 
 _ID: Final = re.compile(r"[0-9a-f]{8}")
-_LIFETIME: Final = limits.CONNECT_CODE_S * MICROSECONDS
 
 
 class CodeRefused(Refusal):
@@ -113,24 +111,27 @@ class ConnectCodes:
 
     async def create(self, account_id: int, network: str) -> NewCode:
         """Creates a code. `network` is the network address of the person."""
-        now, code = self._clock(), new_code()
+        code = new_code()
         hashed = await asyncio.to_thread(code_hash, code)
-        link = OneTimeLink(
-            secrets.token_hex(4), LinkKind.CONNECT, account_id, network, now, now + _LIFETIME
-        )
 
-        async def work(transaction: Transaction) -> None:
+        async def work(transaction: Transaction) -> OneTimeLink:
             await lock_library(self._libraries, transaction, account_id)
-            if not await self._store.insert(transaction, hashed, link, limits.CONNECT_CODES_MAX):
+            link = await self._store.create(
+                *(transaction, hashed, LinkKind.CONNECT, account_id, network),
+                now=self._clock(),
+                lives=limits.CONNECT_CODE_S * MICROSECONDS,
+                most=limits.CONNECT_CODES_MAX,
+            )
+            if link is None:
                 raise Refusal(
                     Code.RATE_LIMITED,
                     f"You have {limits.CONNECT_CODES_MAX} codes that were not used. Use one of "
                     f"them, or wait until they expire after {limits.CONNECT_CODE_S // 60} minutes.",
                     {"Retry-After": str(limits.CONNECT_CODE_S)},
                 )
+            return link
 
-        await self._database.write(work, account_id)
-        return NewCode(code, link.link_id)
+        return NewCode(code, (await self._database.write(work, account_id)).link_id)
 
     async def use_of(self, account_id: int, code_id: str) -> CodeUse:
         """What became of a code. It is known until it expires, or the account creates another."""
@@ -166,15 +167,9 @@ class ConnectCodes:
         hashed = await asyncio.to_thread(code_hash, code)
 
         async def work(transaction: Transaction) -> tuple[int, New[Device]]:
-            now = self._clock()
-            link = await self._store.open_link(transaction, hashed, now)
-            if link is None or link.kind is not LinkKind.CONNECT:
-                raise _refused(is_suspicious=is_suspicious)
-            if is_suspicious and link.detail != network:
-                # As if the code were wrong, so that nothing is learned about it.
-                raise _refused(is_suspicious=True)
-            # First, so that others who use the same code wait here until this one has its device.
-            if not await self._store.use(transaction, hashed, now):
+            link = await self._store.redeem(transaction, hashed, self._clock(), LinkKind.CONNECT)
+            # From another network as if the code were wrong, so that nothing is learned about it.
+            if link is None or (is_suspicious and link.detail != network):
                 raise _refused(is_suspicious=is_suspicious)
             created = await self._devices.issue_within(transaction, link.account_id, name)
             await self._store.set_detail(transaction, hashed, created.record.device_id)

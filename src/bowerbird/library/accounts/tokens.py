@@ -153,9 +153,6 @@ class Keys(Tokens[Key]):
     def _record(self, id: str, name: str, text: str) -> Key:
         return Key(id, name, self._clock(), None, shown_part(text))
 
-    async def create(self, account_id: int, name: str) -> New[Key]:
-        return await self.issue(account_id, name)
-
     async def count_live(self, account_id: int) -> int:
         return await self._store.count_live(account_id)
 

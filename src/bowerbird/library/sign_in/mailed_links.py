@@ -7,7 +7,6 @@ account has it.
 """
 
 import asyncio
-import secrets
 from collections.abc import Awaitable, Callable
 from typing import Final
 
@@ -178,23 +177,27 @@ class EmailChanges:
             raise EmailRefused(Code.INVALID_REQUEST, "This is your address already.")
         account_id = visitor.account.account_id
         now, token = self._clock(), new_link_token()
-        expires_at = now + HOURS * 3_600 * MICROSECONDS
-        link = OneTimeLink(secrets.token_hex(4), LinkKind.EMAIL, account_id, email, now, expires_at)
 
-        async def work(transaction: Transaction) -> None:
+        async def work(transaction: Transaction) -> OneTimeLink:
             await lock_library(self._libraries, transaction, account_id)
             used = await self._daily.add(transaction, account_id, day_of(now), uses=1)
             if used.uses > PER_DAY:
                 raise used_up(f"You have asked for {PER_DAY} links", now)
-            if not await self._store.insert(transaction, token_hash(token), link, OPEN_MAX):
+            link = await self._store.create(
+                *(transaction, token_hash(token), LinkKind.EMAIL, account_id, email),
+                now=now,
+                lives=HOURS * 3_600 * MICROSECONDS,
+                most=OPEN_MAX,
+            )
+            if link is None:
                 raise Refusal(
                     Code.RATE_LIMITED,
                     f"{OPEN_MAX} links were sent already. Open one of them, or wait until they "
                     f"expire after {HOURS} hours.",
                 )
+            return link
 
-        await self._database.write(work, account_id)
-        await self._send(link, token)
+        await self._send(await self._database.write(work, account_id), token)
 
     async def confirm(self, visitor: SignedIn, token: str) -> str:
         """Changes the address to the one that the link was sent to; returns it."""
@@ -204,9 +207,8 @@ class EmailChanges:
 
         async def work(transaction: Transaction) -> str:
             now, link_hash = self._clock(), token_hash(token)
-            link = await self._store.open_link(transaction, link_hash, now)
-            is_own = link is not None and link.account_id == account_id
-            if link is None or not is_own or link.kind is not LinkKind.EMAIL:
+            link = await self._store.redeem(transaction, link_hash, now, LinkKind.EMAIL)
+            if link is None or link.account_id != account_id:
                 raise link_refused()
             await self._accounts.set_email_within(transaction, account_id, link.detail)
             # Also the others, so that none of them changes the address back.

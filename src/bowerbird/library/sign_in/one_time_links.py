@@ -6,7 +6,6 @@ in the fragment of the URL, which browsers do not send, and only its hash is sto
 Invitations: links with which somebody creates an account, once.
 """
 
-import secrets
 from collections.abc import Collection, Sequence
 from typing import Final
 
@@ -34,6 +33,7 @@ LINKS_MAX: Final = 20
 MAILED_OPEN_MAX: Final = 3
 MAILED_PER_DAY: Final = 20
 _NO_ACCOUNT: Final = 0
+_SIGNING_IN: Final = (LinkKind.OWNER, LinkKind.ACCOUNT)
 
 
 class LinkRefused(Refusal):
@@ -94,14 +94,13 @@ class OneTimeLinks:
 
     async def withdraw(self, token: str) -> None:
         """Ends a link that nobody got."""
+        link_hash = token_hash(token)
         await self._database.write(
-            lambda transaction: self._store.use(transaction, token_hash(token), self._clock())
+            lambda t: self._store.redeem(t, link_hash, self._clock(), *_SIGNING_IN)
         )
 
     async def _create(self, kind: LinkKind, account_id: int, *, is_mailed: bool = False) -> str:
         now, token = self._clock(), new_link_token()
-        expires_at = now + MINUTES * 60 * MICROSECONDS
-        link = OneTimeLink(secrets.token_hex(4), kind, account_id, "", now, expires_at)
         entry = self._activity.entry(ActivityKind.LINK_CREATED, "email" if is_mailed else "")
         most = MAILED_OPEN_MAX if is_mailed else LINKS_MAX
 
@@ -110,7 +109,12 @@ class OneTimeLinks:
                 await self._make_room(transaction, now)
             if is_mailed:
                 await self._count_mailed(transaction, account_id, now)
-            if not await self._store.insert(transaction, token_hash(token), link, most):
+            if not await self._store.create(
+                *(transaction, token_hash(token), kind, account_id),
+                now=now,
+                lives=MINUTES * 60 * MICROSECONDS,
+                most=most,
+            ):
                 raise Refusal(
                     Code.INVALID_REQUEST,
                     f"{most} links are open already. They expire after {MINUTES} minutes.",
@@ -147,11 +151,8 @@ class OneTimeLinks:
 
         async def work(transaction: Transaction) -> Entered:
             now, link_hash = self._clock(), token_hash(token)
-            link = await self._store.open_link(transaction, link_hash, now)
-            if link is None or link.kind not in (LinkKind.OWNER, LinkKind.ACCOUNT):
-                raise link_refused()
-            # First, so that others who use the same link wait here until this one has entered.
-            if not await self._store.use(transaction, link_hash, now):
+            link = await self._store.redeem(transaction, link_hash, now, *_SIGNING_IN)
+            if link is None:
                 raise link_refused()
             account_id, is_new = await self._account_of(transaction, link, email)
             session = await self._sessions.start(transaction, account_id, METHOD, where)
@@ -210,14 +211,16 @@ class Invitations:
 
     async def create(self, detail: str = "", days: int = DAYS) -> str:
         """Returns the token of the link. `detail` is a note about who is invited."""
-        detail, now, token = _checked(detail), self._clock(), new_link_token()
-        link = OneTimeLink(
-            secrets.token_hex(4), LinkKind.INVITATION, _NO_ACCOUNT, detail, now, now + days * _DAY
-        )
+        detail, token = _checked(detail), new_link_token()
         entry = self._activity.entry(ActivityKind.INVITATION_CREATED, detail)
 
         async def work(transaction: Transaction) -> None:
-            if not await self._store.insert(transaction, token_hash(token), link, INVITATIONS_MAX):
+            if not await self._store.create(
+                *(transaction, token_hash(token), LinkKind.INVITATION, _NO_ACCOUNT, detail),
+                now=self._clock(),
+                lives=days * _DAY,
+                most=INVITATIONS_MAX,
+            ):
                 raise Refusal(
                     Code.INVALID_REQUEST,
                     f"{INVITATIONS_MAX} invitations are open already. Withdraw one first.",
@@ -254,9 +257,7 @@ class Invitations:
     async def use(self, transaction: Transaction, token: str) -> None:
         """Uses an invitation in the transaction that creates the account."""
         now, link_hash = self._clock(), token_hash(token)
-        link = await self._store.open_link(transaction, link_hash, now)
-        is_invitation = link is not None and link.kind is LinkKind.INVITATION
-        if not is_invitation or not await self._store.use(transaction, link_hash, now):
+        if not await self._store.redeem(transaction, link_hash, now, LinkKind.INVITATION):
             raise refused()
 
 

@@ -4,7 +4,7 @@ Only the hash of a secret is stored.
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Final, Generic, TypeVar
+from typing import ClassVar, Final, Generic, TypeVar
 
 import msgspec
 
@@ -27,9 +27,16 @@ Record = TypeVar("Record", bound=msgspec.Struct)
 
 class CredentialStore(Store, Generic[Record]):
     record: type[Record]
+    # The table, its columns of the id and the hash, and the one that only it has.
+    table: ClassVar[Mapping[str, str]]
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
+        columns = ", ".join(f"t.{name}" for name in self.record.__struct_fields__)
+        shared = database.queries("credentials").items()
+        self._sql = self._sql | {
+            name: text.format(**self.table, columns=columns) for name, text in shared
+        }
         self._activity = ActivityStore(database)
 
     async def create(
@@ -89,6 +96,7 @@ class CredentialStore(Store, Generic[Record]):
 class KeyStore(CredentialStore[Key]):
     resource = "keys"
     record = Key
+    table: ClassVar = {"table": "api_key", "id": "key_id", "hash": "key_hash", "own": "shown"}
 
     async def names(self, account_id: int) -> dict[str, str]:
         """The names of the keys by a part of their hashes."""
@@ -113,6 +121,12 @@ class KeyStore(CredentialStore[Key]):
 class DeviceStore(CredentialStore[Device]):
     resource = "devices"
     record = Device
+    table: ClassVar = {
+        "table": "device",
+        "id": "device_id",
+        "hash": "token_hash",
+        "own": "source_user_id",
+    }
 
     async def by_token(self, account_id: int, token_hash: bytes, month: int) -> DeviceCaller | None:
         values = {"account_id": account_id, "token_hash": token_hash, "month": month}

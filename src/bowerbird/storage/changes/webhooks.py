@@ -16,17 +16,7 @@ class WebhookStore(Store):
         self, transaction: Transaction, account_id: int, new: Webhook, most: int
     ) -> bool:
         """False if the account has so many already, or was deleted."""
-        values = {
-            **_key(account_id, new.webhook_id),
-            "url": new.url,
-            "events": new.events,
-            "tag": new.tag,
-            "query": new.query,
-            "state": new.state,
-            "sealed": new.sealed,
-            "now": new.created_at,
-            "most": most,
-        }
+        values = {**asdict(new), "account_id": account_id, "now": new.created_at, "most": most}
         return bool(await self._rows(transaction, "insert", **values))
 
     async def all(self, account_id: int) -> Sequence[Webhook]:
@@ -47,20 +37,7 @@ class WebhookStore(Store):
         return [row[0] for row in rows]
 
     async def change(self, transaction: Transaction, account_id: int, changed: Webhook) -> bool:
-        values = {
-            **_key(account_id, changed.webhook_id),
-            "url": changed.url,
-            "events": changed.events,
-            "tag": changed.tag,
-            "query": changed.query,
-            "state": changed.state,
-            "problem": changed.problem,
-            "failures": changed.failures,
-            "failing_since": changed.failing_since,
-            "next_try_at": changed.next_try_at,
-            "is_untold": changed.is_untold,
-            "updated_at": changed.updated_at,
-        }
+        values = {**asdict(changed), "account_id": account_id}
         return bool(await self._rows(transaction, "change", **values))
 
     async def put_secrets(
@@ -95,12 +72,9 @@ class WebhookStore(Store):
     ) -> bool:
         """Notes that the next event was not delivered; False if somebody else changed it."""
         values = {
-            **_key(account_id, failed.webhook_id),
+            **asdict(failed),
+            "account_id": account_id,
             "before": failed.delivered,
-            "problem": failed.problem,
-            "next_try_at": failed.next_try_at,
-            "state": failed.state,
-            "is_untold": failed.is_untold,
             "now": now,
         }
         return bool(await self._rows(transaction, "fail", **values))

@@ -133,7 +133,7 @@ class _KeysPage:
         )
 
     async def create(self, visit: Visit) -> Reply:
-        created = await self._keys.create(visit.account_id, visit.form.get("name", ""))
+        created = await self._keys.issue(visit.account_id, visit.form.get("name", ""))
         # Not after a redirect: the key would have to be kept until then.
         return self._pages.show(
             visit,

@@ -9,13 +9,14 @@ SELECT k.link_id, k.kind, k.account_id, k.detail, k.created_at, k.expires_at, k.
    AND k.used_at IS NULL
    AND k.expires_at > :now
 
--- name: use
+-- name: redeem
 UPDATE one_time_link
    SET used_at = :now
  WHERE link_hash = :link_hash
+   AND kind = ANY(CAST(:kinds AS text[]))
    AND used_at IS NULL
    AND expires_at > :now
-RETURNING link_id
+RETURNING link_id, kind, account_id, detail, created_at, expires_at, used_at
 
 -- name: by_id
 -- Used and expired ones too, as long as they are stored.
