@@ -105,7 +105,7 @@ REF: Final = "#/components/schemas/"
 # Only some posts have them. They are never null in an answer, though an import may send null.
 _OPTIONAL: Final = (
     *("source", "source_id", "gone_at", "gone_reason", "removed_at", "note", "highlights"),
-    *("via_repost_id", "version_ids", "language"),
+    *("image_texts", "via_repost_id", "version_ids", "language"),
 )
 _OPTIONAL_TEXTS: Final = ("gone_at", "gone_reason", "removed_at", "note")
 _TEXT: Final[Json] = {"type": "string"}

@@ -1,6 +1,7 @@
 """Refuses settings that have the right type but cannot work, alone or together."""
 
 import re
+from importlib.util import find_spec
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -59,6 +60,12 @@ def check(settings: Table) -> None:
     one_of("MODEL_BUILD", settings.model_build, ("on", "off"))
     one_of("KEEP_MEDIA", settings.keep_media, ("on", "off"))
     one_of("KEEP_VIDEO", settings.keep_video, ("on", "off"))
+    one_of("IMAGE_TEXT", settings.image_text, ("on", "off"))
+    if settings.image_text == "on" and find_spec("rapidocr") is None:
+        raise BadSetting(
+            f"{PREFIX}IMAGE_TEXT is on, and the package rapidocr is missing. "
+            "Install the packages of bowerbird[ocr], or turn it off."
+        )
     one_of("FETCH_POSTS", settings.fetch_posts, ("on", "off"))
     one_of("EMAIL_SIGN_IN", settings.email_sign_in, ("on", "off"))
     one_of("POSTGRES_NAMED_STATEMENTS", settings.postgres_named_statements, ("on", "off"))

@@ -165,6 +165,11 @@ class Table:
     video_quota_mb: int = setting(
         2_000, "Size of the videos that are kept for one account, in megabytes."
     )
+    image_text: str = setting(
+        "off",
+        "`on`: workers read the text in kept images, so that a search finds it. It needs the "
+        "packages of `bowerbird[ocr]`. See [library.md](library.md#images).",
+    )
     media_hosts: str = setting(
         "",
         "Further hosts from which images may be downloaded, separated by commas, such as "

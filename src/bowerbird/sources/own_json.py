@@ -166,6 +166,7 @@ def post_of(record: Post) -> Post:
         gone_reason=(record.gone_reason or UNSET) if record.gone_at else UNSET,
         removed_at=record.removed_at or UNSET,
         note=record.note or UNSET,
+        image_texts=record.image_texts or UNSET,
         highlights=record.highlights or UNSET,
     )
 

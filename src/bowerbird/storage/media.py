@@ -15,6 +15,7 @@ from bowerbird.model.posts.media import (
     MediaAccount,
     MediaTotals,
     UnknownPost,
+    UnreadImage,
     url_key,
 )
 from bowerbird.storage.database import Reader, Store, Transaction, Values, place_values
@@ -283,6 +284,23 @@ class MediaStore(Store):
             key: KnownImage(state, reason, _file(files[:5]), _file(files[5:]))
             for key, state, reason, *files in rows
         }
+
+    async def unread(self, account_id: int, limit: int) -> list[UnreadImage]:
+        """Kept images of posts in which nobody has looked for text."""
+        rows = await self._read_slowly("unread_images", account_id=account_id, limit=limit)
+        return [UnreadImage(*row) for row in rows]
+
+    async def is_read(
+        self, transaction: Transaction, account_id: int, image: UnreadImage, text: str
+    ) -> None:
+        await self._run(
+            transaction,
+            "image_is_read",
+            account_id=account_id,
+            post_id=image.post_id,
+            url_key=image.url_key,
+            text=text,
+        )
 
     async def existing(self, account_id: int, media_ids: Sequence[str]) -> set[str]:
         values = {"account_id": account_id, "media_ids": media_ids}

@@ -243,6 +243,7 @@ _ELSEWHERE: Final = (
     ("attachments.alt_text", "in the description of an image: "),
     ("attachments.domain", "by the site that it links to: "),
     ("attachments.", "in the title of a link: "),
+    ("image_texts.", "in the text of an image: "),
     ("note", "in your note: "),
     ("highlights.", "in your highlight: "),
 )

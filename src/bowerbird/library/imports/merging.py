@@ -12,6 +12,7 @@ X wins for the same reason; an earlier one changes nothing.
 """
 
 import re
+from collections.abc import Sequence
 from enum import Enum, auto
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -29,8 +30,10 @@ from bowerbird.model.arrival import (
 )
 from bowerbird.model.posts import highlights
 from bowerbird.model.posts.bookmarks import (
+    IMAGE_TEXTS_MAX,
     NOTE_MAX,
     AuthorDetails,
+    ImageText,
     ImportRecord,
     Metrics,
     Post,
@@ -87,6 +90,7 @@ def merge(stored: Post, has: int, found: Post, gives: int, sight: Sight = Sight.
         removed_at=stored.removed_at,
         note=stored.note,
         highlights=stored.highlights,
+        image_texts=stored.image_texts,
     )
 
 
@@ -236,7 +240,7 @@ def as_thread(post: Post) -> Post:
     return msgspec.structs.replace(post, tweet_details=msgspec.structs.replace(details, meta=meta))
 
 
-_FIELDS: Final = ("gone_at", "gone_reason", "removed_at", "note")
+_FIELDS: Final = ("gone_at", "gone_reason", "removed_at", "note", "image_texts")
 _NONE: Final[dict[str, Any]] = dict.fromkeys(_FIELDS, UNSET)
 
 
@@ -281,6 +285,7 @@ def settled(
         gone_reason=(gone_reason or UNSET) if gone_at else UNSET,
         removed_at=removed_at or UNSET,
         note=_joined_notes(known["note"] or "", found.note or record.note or "") or UNSET,
+        image_texts=_joined_texts(known["image_texts"] or (), record.image_texts or ()) or UNSET,
     )
     return _with_passages(settled, before, record)
 
@@ -319,6 +324,11 @@ def _joined_notes(stored: str, found: str) -> str:
     if not stored or found in stored:
         return stored or found
     return f"{stored}\n\n{found}"[:NOTE_MAX]
+
+
+def _joined_texts(stored: Sequence[ImageText], found: Sequence[ImageText]) -> list[ImageText]:
+    """One for each image."""
+    return list({one.url: one for one in (*stored, *found)}.values())[:IMAGE_TEXTS_MAX]
 
 
 # The bits of an index below its milliseconds.

@@ -10,6 +10,7 @@ from bowerbird.images import hosts
 from bowerbird.images.hosts import AllowedHosts
 from bowerbird.library.access.turns import lock_library
 from bowerbird.library.media.downloads import Downloads, Progress
+from bowerbird.library.media.image_texts import ImageTexts
 from bowerbird.library.media.kept import MEGABYTE
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
@@ -176,6 +177,8 @@ class Keeping:
         self._noting = ImageNoting(database, files, clock, self._allowed, with_videos=with_videos)
         video_quota = settings.video_quota_mb * MEGABYTE if with_videos else None
         self._downloads = Downloads(database, files, clock, self._quota, video_quota)
+        reads_text = settings.image_text == "on"
+        self._texts = ImageTexts(database, files, clock) if reads_text else None
         self._store = MediaStore(database)
         self._accounts = AccountStore(database)
         self._libraries = LibraryStore(database)
@@ -183,10 +186,8 @@ class Keeping:
     async def run(self, account_id: int, progress: Progress) -> None:
         """Does what is due. `progress` may raise an exception to stop it."""
         account = await self._accounts.by_id(account_id, month_of(self._clock()))
-        if account is None:
-            return
-        state = await self._begun(account_id)
-        if state is None:
+        state = None if account is None else await self._begun(account_id)
+        if account is None or state is None:
             return
 
         async def report() -> None:
@@ -204,6 +205,8 @@ class Keeping:
         if state is not None and self._may_download(state):
             async with self._fetcher() as fetcher:
                 await self._downloads.run(account_id, fetcher, progress)
+        if self._texts is not None:
+            await self._texts.run(account, progress)
 
     async def _begun(self, account_id: int) -> MediaAccount | None:
         """The state of the account, which keeps images unless it decided otherwise."""

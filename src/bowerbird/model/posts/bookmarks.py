@@ -21,6 +21,8 @@ Integer = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 
 NOTE_MAX: Final = 20_000
 Note = Annotated[str, Meta(max_length=NOTE_MAX)]
+IMAGE_TEXT_MAX: Final = 4_000
+IMAGE_TEXTS_MAX: Final = 40
 # "$" alone would allow a line break after it.
 PostId = Annotated[str, Meta(pattern=r"^[0-9]{1,40}$(?!\n)")]
 
@@ -152,6 +154,15 @@ class PostDetails(Struct, frozen=True, kw_only=True):
     """The post's place in its conversation, and its counts."""
 
 
+class ImageText(Struct, frozen=True):
+    """What a program has read in an image of the post. It may be wrong."""
+
+    url: Annotated[str, Meta(max_length=2_048)]
+    """URL of the image, as in the attachment."""
+    text: Annotated[str, Meta(max_length=IMAGE_TEXT_MAX)]
+    """The text, line by line."""
+
+
 class Post(Struct, frozen=True, kw_only=True):
     """The part of a bookmark that is stored as one document, without flags, labels and place.
 
@@ -181,6 +192,10 @@ class Post(Struct, frozen=True, kw_only=True):
     """The owner's note about the post, as Markdown; absent if there is none."""
     highlights: Passages | UnsetType | None = UNSET
     """Passages that the owner marked; absent if there are none."""
+    image_texts: Annotated[list[ImageText], Meta(max_length=IMAGE_TEXTS_MAX)] | UnsetType | None = (
+        UNSET
+    )
+    """The text in images, if the server reads it; absent if there is none."""
 
 
 P = TypeVar("P", bound=Post)

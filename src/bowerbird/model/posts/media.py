@@ -184,6 +184,16 @@ class KnownImage(Struct, frozen=True):
     small: KeptImage | None = None
 
 
+class UnreadImage(Struct, frozen=True):
+    """An image of a post. `text` is known if another post has the image too."""
+
+    post_id: str
+    url_key: str
+    url: str
+    media_id: str
+    text: str | None
+
+
 class MediaTotals(Struct, frozen=True):
     """The images of all accounts, and how many accounts have used their quota."""
 

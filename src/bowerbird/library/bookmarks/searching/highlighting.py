@@ -21,6 +21,10 @@ class _Passage(Struct):
     comment: str = ""
 
 
+class _ImageText(Struct):
+    text: str = ""
+
+
 class _Details(Struct):
     text: str
     article: dict[str, Any] | None = None
@@ -36,6 +40,7 @@ class _Post(Struct):
     tweet_details: _Details
     note: str | None = None
     highlights: list[_Passage] = []
+    image_texts: list[_ImageText] = []
 
 
 _posts: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
@@ -86,6 +91,7 @@ def _fields(post: _Post) -> Sequence[tuple[str, str]]:
             (f"quoted_tweet.{name}", text)
             for name, text in attached_texts(quoted.get("attachments"))
         ),
+        *(("image_texts.text", one.text) for one in post.image_texts),
         ("author_username", f"@{post.author_username}"),
         ("author_details.name", post.author_details.name),
         ("quoted_tweet.author_username", quoted.get("author_username")),

@@ -99,6 +99,7 @@ def searchable_texts(arrival: Post) -> SearchableTexts:
     if details.quoted_tweet is not None or details.article is not None:
         quoted = details.quoted_tweet or {}
         titles += _add_texts_within(details.article or {}, quoted, texts, names)
+    texts += [one.text for one in arrival.image_texts or ()]
     return SearchableTexts(
         list(filter(None, texts)),
         list(filter(None, names)),

@@ -274,6 +274,29 @@ SELECT k.post_id
    AND s.small_id = :media_id
  LIMIT :limit
 
+-- name: unread_images
+-- Pictures of authors and icons are smaller. Another post may have the same image, read already.
+SELECT k.post_id, k.url_key, s.url, s.media_id,
+       (SELECT max(o.image_text) FROM media_link AS o
+         WHERE o.account_id = :account_id AND o.url_key = k.url_key)
+  FROM media_link AS k
+  JOIN media_source AS s ON s.account_id = :account_id AND s.url_key = k.url_key
+  JOIN media_file AS f ON f.account_id = :account_id AND f.media_id = s.media_id
+ WHERE k.account_id = :account_id
+   AND k.image_text IS NULL
+   AND f.type <> 'video/mp4'
+   AND f.width >= 160
+   AND f.height >= 60
+ ORDER BY k.post_id, k.url_key
+ LIMIT :limit
+
+-- name: image_is_read
+UPDATE media_link
+   SET image_text = :text
+ WHERE account_id = :account_id
+   AND post_id = :post_id
+   AND url_key = :url_key
+
 -- name: known
 SELECT s.url_key, s.state, s.reason, f.media_id, f.type, f.bytes, f.width, f.height,
        g.media_id, g.type, g.bytes, g.width, g.height
