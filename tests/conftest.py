@@ -55,6 +55,7 @@ _SLOW_FILES = re.compile(
     r"/tests/(crash|deploy|endurance|extension|packages|releases|search_quality|telemetry)/"
     r"|/tests/contract/test_(schemathesis|generated_clients|postman)\.py"
     r"|/tests/server/test_(?!serve)|/tests/storage/test_migrating_under_load\.py"
+    r"|/tests/library/media/test_image_texts\.py"
     # In a browser, `make test` plays what people do most: reading, labelling, changing many posts.
     r"|/tests/web/(?!library/|labels/|bulk/)\w+/test_\w*in_chromium\.py"
 )

@@ -9,6 +9,7 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from bowerbird.settings import BadSetting, Settings
+from tests.support import imports
 from tests.support.image_hosts import ImageHosts, X
 from tests.support.keeping import Shelf, image
 from tests.support.service import Member
@@ -59,12 +60,14 @@ async def test_the_text_stays_when_the_post_is_imported_again_and_is_imported_it
     await Shelf(alice, hosts, tmp_path, ON).run()
     (exported,) = (await alice.listed(q="48213"))["data"]
 
-    await alice.save(post_id=post["post_id"], text="a longer text", attachments=[image(url)])
+    await imports.take(
+        alice,
+        imports.found(post_id=post["post_id"], text="a longer text", attachments=[image(url)]),
+    )
     (kept,) = (await alice.listed(q="48213"))["data"]
-    answer = await bob.client.post("/v1/bookmarks/import", json={"bookmarks": [exported]})
+    await imports.take(bob, imports.found(image_texts=exported["image_texts"]))
 
     assert kept["tweet_details"]["text"] == "a longer text"
-    assert answer.status_code == 200, answer.text
     (copied,) = (await bob.listed(q="48213"))["data"]
     assert copied["image_texts"] == kept["image_texts"] == exported["image_texts"]
 

@@ -16,7 +16,7 @@ from bowerbird.model.posts.bookmarks import IMAGE_TEXT_MAX, ImageText
 from bowerbird.model.posts.media import UnreadImage, file_name
 from bowerbird.sources.found import mark
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.files.files import Files
+from bowerbird.storage.files import Files
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.media import MediaStore
 
