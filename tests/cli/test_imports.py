@@ -13,7 +13,7 @@ from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.ingest.page_reading import CapturedPage
 from bowerbird.library.ingest.pages import IngestPages
 from bowerbird.library.ingest.runs import IngestRuns, StartedRun
-from bowerbird.requests.ingest import FinishRequest, RunRequest
+from bowerbird.requests.saving import FinishRequest, RunRequest
 from bowerbird.storage.database import Transaction
 from tests.cli.libraries import EMAIL, Library
 from tests.support import ingesting

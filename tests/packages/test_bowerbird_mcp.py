@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bowerbird import __version__
-from bowerbird.toolserver.tools.catalogue import TOOLS
+from bowerbird.toolserver.assembly import TOOLS
 from tests.packages.bridge_process import (
     INITIALIZE,
     NEWEST_META,

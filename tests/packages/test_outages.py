@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from bowerbird.toolserver.tools.catalogue import TOOLS
+from bowerbird.toolserver.assembly import TOOLS
 from bowerbird_mcp import configuration
 from bowerbird_mcp.connections import Call, CallFailedError, Connections
 from tests.packages.bridge_process import (

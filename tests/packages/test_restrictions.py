@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bowerbird.toolserver.tools.catalogue import TOOLS
+from bowerbird.toolserver.assembly import TOOLS
 from tests.packages.bridge_process import BridgeProcess, started
 from tests.support.serving import free_port
 from tests.support.tool_server import STDIO_COMMAND, Running, stdio_environment

@@ -18,7 +18,7 @@ from bowerbird.requests.filter_values import UPDATED_SINCE
 from bowerbird.requests.filters import DATES, BookmarkFilters, filter_of, moves, readers
 from bowerbird.requests.schemas import Form
 from bowerbird.requests.views import NewView, NewViewQuery, ViewQuery
-from bowerbird.toolserver.tools.catalogue import TOOLS
+from bowerbird.toolserver.assembly import TOOLS
 from bowerbird.wire import query_strings
 from tests.support.service import NOW
 

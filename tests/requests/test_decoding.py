@@ -18,10 +18,10 @@ from bowerbird.requests import decoding, schemas
 from bowerbird.requests.bookmarks import FlagsRequest, ListQuery, StateRequest
 from bowerbird.requests.exports import PreferencesRequest
 from bowerbird.requests.filters import FlagFilters, filter_of
-from bowerbird.requests.ingest import Event, PageRequest, RunRequest
 from bowerbird.requests.labels import BatchRequest, LabelRequest
+from bowerbird.requests.saving import Event, PageRequest, RunRequest
 from bowerbird.requests.views import NewView
-from bowerbird.toolserver.tools.catalogue import TOOLS
+from bowerbird.toolserver.assembly import TOOLS
 
 Pairs = list[tuple[str, Any]]
 

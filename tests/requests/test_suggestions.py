@@ -9,7 +9,7 @@ import bowerbird.app  # noqa: F401 - imports every request
 from bowerbird.requests import schemas
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.sentences import meant
-from bowerbird.toolserver.tools.catalogue import TOOLS
+from bowerbird.toolserver.assembly import TOOLS
 
 OPPOSITES = [
     *product(("from", "after", "since"), ("to", "before", "until")),

@@ -11,9 +11,9 @@ import pytest
 from mcp_types.version import KNOWN_PROTOCOL_VERSIONS
 
 from bowerbird.requests.filters import BookmarkQuery, readers
+from bowerbird.toolserver.assembly import TOOLS, table
 from bowerbird.toolserver.protocol.prompts import INSTRUCTIONS, PROMPTS
 from bowerbird.toolserver.tools import vocabulary
-from bowerbird.toolserver.tools.catalogue import TOOLS, table
 from bowerbird.wire.responses.documents import PROTOCOL_VERSIONS
 from tests.support.in_turn import in_turn
 from tests.support.offenders import Offenders

@@ -3,7 +3,7 @@
 import pytest
 
 from bowerbird.openapi.operations import OPERATIONS
-from bowerbird.toolserver.tools.catalogue import TOOLS
+from bowerbird.toolserver.assembly import TOOLS
 from tests.support import imports
 from tests.support.service import Member
 from tests.support.toolcalls import call, refusal

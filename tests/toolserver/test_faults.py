@@ -8,7 +8,7 @@ from mcp.server.lowlevel import Server
 
 from bowerbird.errors import Refusal, unavailable
 from bowerbird.toolserver.protocol.exchange import Exchange
-from bowerbird.toolserver.protocol.resources import Resources
+from bowerbird.toolserver.protocol.prompts import Resources
 from bowerbird.toolserver.protocol.tool_calls import ToolCaller, ToolCalls
 from bowerbird.toolserver.tools.account import GET
 from bowerbird.toolserver.tools.tool import BoundTool, ToolCall, ToolResult

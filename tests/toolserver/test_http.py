@@ -9,7 +9,7 @@ import pytest
 
 from bowerbird import app
 from bowerbird.settings import BadSetting, Settings
-from bowerbird.toolserver.tools.catalogue import TOOLS
+from bowerbird.toolserver.assembly import TOOLS
 from tests.support.in_turn import in_turn
 from tests.support.service import Member, Service, SetClock
 from tests.support.toolcalls import NEWEST, headers_of, message, post

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bowerbird.toolserver.tools.catalogue import TOOLS
+from bowerbird.toolserver.assembly import TOOLS
 from tests.support import node
 from tests.support.tool_server import STDIO_COMMAND, Running
 

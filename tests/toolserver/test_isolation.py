@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bowerbird.toolserver.tools.catalogue import TOOLS
+from bowerbird.toolserver.assembly import TOOLS
 from tests.support import make
 from tests.support.offenders import Offenders
 from tests.support.service import Member

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import pytest
 
-from bowerbird.toolserver.tools.catalogue import TOOLS
+from bowerbird.toolserver.assembly import TOOLS
 from bowerbird.toolserver.tools.results import response_size
 from tests.support import digesting, make, writing
 from tests.support.service import Member, Service

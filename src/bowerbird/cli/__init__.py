@@ -141,7 +141,7 @@ _SOURCES: Final = {
     "backup": ("upkeep", "backup"),
     "restore": ("upkeep", "restore"),
     "jobs": ("upkeep", "jobs"),
-    "share": ("shares", "share"),
+    "share": ("rules", "share"),
     "check": ("upkeep", "check"),
     "doctor": ("doctor", "doctor"),
     "notify-sunset": ("sunset", "notify_sunset"),

@@ -13,8 +13,14 @@ from bowerbird.library.ingest.pages import PageResult
 from bowerbird.library.ingest.runs import FinishedRun, IngestStatus, RunStatus, StartedRun
 from bowerbird.model.accounts import Account
 from bowerbird.requests import limits
-from bowerbird.requests.ingest import Event, FileQuery, FinishRequest, PageRequest, RunRequest
-from bowerbird.requests.saving import SaveRequest
+from bowerbird.requests.saving import (
+    Event,
+    FileQuery,
+    FinishRequest,
+    PageRequest,
+    RunRequest,
+    SaveRequest,
+)
 from bowerbird.wire.pipeline import MAX_BODY_BYTES, Request
 from bowerbird.wire.responses.envelope import BatchMeta
 from bowerbird.wire.responses.replies import Reply

@@ -27,7 +27,7 @@ from bowerbird.model.instants import with_offset
 from bowerbird.model.jobs import UNFINISHED
 from bowerbird.model.json_depth import without_lone_surrogates
 from bowerbird.requests import decoding, limits
-from bowerbird.requests.ingest import Events, FileQuery, FinishRequest, PageRequest, RunRequest
+from bowerbird.requests.saving import Events, FileQuery, FinishRequest, PageRequest, RunRequest
 from bowerbird.storage.database import Transaction
 from bowerbird.storage.files import UploadFolders
 from bowerbird.wire import form_files, query_strings, writes

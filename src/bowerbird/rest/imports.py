@@ -14,10 +14,9 @@ from bowerbird.library.imports.undoing import UndoOutcome
 from bowerbird.library.labels.import_labels import ImportLabels, LabelsOfImport
 from bowerbird.library.links import LinkReading
 from bowerbird.requests import limits
-from bowerbird.requests.ingest import ImportsQuery
 from bowerbird.requests.labels import ImportLabelling
 from bowerbird.requests.limits import PAGE_DEFAULT
-from bowerbird.requests.saving import SaveQuery, SaveRequest
+from bowerbird.requests.saving import ImportsQuery, SaveQuery, SaveRequest
 from bowerbird.rest import bulk
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings

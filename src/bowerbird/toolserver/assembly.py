@@ -1,4 +1,4 @@
-"""Builds the tool server from the services that its tools call."""
+"""The tools in their order, and the server that runs them with the services of a library."""
 
 from collections.abc import Callable
 from functools import partial
@@ -10,9 +10,8 @@ import msgspec
 from bowerbird.assembly import Services
 from bowerbird.settings import Settings
 from bowerbird.toolserver.protocol.http_endpoint import ToolServer
-from bowerbird.toolserver.protocol.resources import Resources
+from bowerbird.toolserver.protocol.prompts import Resources
 from bowerbird.toolserver.protocol.tool_calls import ToolCalls
-from bowerbird.toolserver.tools import catalogue
 from bowerbird.toolserver.tools.tool import BoundTool, ToolCall, ToolResult
 from bowerbird.wire.auth import Authenticator
 from bowerbird.wire.metrics import RequestMetrics
@@ -21,6 +20,24 @@ from bowerbird.wire.responses import documents
 if TYPE_CHECKING:
     from bowerbird.telemetry.traces import Traces
     from bowerbird.toolserver.protocol.exchange import Exchange
+import json
+
+from bowerbird.toolserver.tools import (
+    account,
+    bookmarks,
+    bulk,
+    changes,
+    digests,
+    exports,
+    label_edits,
+    labels,
+    notes,
+    rules,
+    saving,
+    searching,
+    views,
+)
+from bowerbird.toolserver.tools.tool import Tool
 
 _PORTS: Final = {"http": 80, "https": 443}
 
@@ -33,7 +50,7 @@ def tool_server(
     record_use: Callable[[int], None] = lambda _: None,
     traces: "Traces | None" = None,
 ) -> ToolServer:
-    settings, tools = services.settings, catalogue.bind(services)
+    settings, tools = services.settings, bind(services)
     if traces is not None:
         tools = [_traced(bound, traces) for bound in tools]
     tool_calls = ToolCalls(tools, services.calls, settings.upgrade_url)
@@ -83,3 +100,40 @@ def _origin(address: str) -> str:
     parts = urlsplit(address)
     port = "" if parts.port in (None, _PORTS.get(parts.scheme)) else f":{parts.port}"
     return f"{parts.scheme}://{parts.hostname}{port}"
+
+
+MODULES: Final = (
+    *(searching, bookmarks, bulk, changes, notes, saving, labels, label_edits),
+    *(views, rules, exports, digests, account),
+)
+TOOLS: Final[tuple[Tool, ...]] = tuple(
+    value for module in MODULES for value in vars(module).values() if isinstance(value, Tool)
+)
+
+
+def bind(services: Services) -> list[BoundTool]:
+    """All tools, in the order of the catalogue."""
+    return [bound for module in MODULES for bound in module.bind(services)]
+
+
+def published_files() -> dict[str, str]:
+    """The text of each generated file by path: one per tool, and one for the stdio package."""
+    files = {
+        f"spec/tools/{tool.name}.json": json.dumps(tool.documented(), indent=2, ensure_ascii=False)
+        + "\n"
+        for tool in TOOLS
+    }
+    whole = json.dumps([tool.published() for tool in TOOLS], indent=1, ensure_ascii=False) + "\n"
+    return {**files, "packages/bowerbird-mcp/src/bowerbird_mcp/tools.json": whole}
+
+
+def table() -> str:
+    """The rows of the table in docs/tools.md."""
+    rows = [f"| `{tool.name}` | {tool.title} | {_effect(tool)} |\n" for tool in TOOLS]
+    return "| Tool | Purpose | Effect |\n| --- | --- | --- |\n" + "".join(rows)
+
+
+def _effect(tool: Tool) -> str:
+    if tool.hints.is_read_only:
+        return "reads"
+    return "destroys" if tool.hints.is_destructive else "writes"

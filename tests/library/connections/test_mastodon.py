@@ -6,7 +6,7 @@ from bowerbird.errors import Refusal
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.ingest.runs import IngestRuns
 from bowerbird.model.connections import Problem
-from bowerbird.requests.ingest import NewRun
+from bowerbird.requests.saving import NewRun
 from tests.support.networks import ALICE_TOKEN, Networks, Reply, json_reply, status
 from tests.support.service import Member
 from tests.support.sources import Desk

@@ -73,8 +73,8 @@ def generated_files() -> dict[str, str]:
     """Maps the path in the checkout to the text."""
     # These take 0.15 s to import, and every other command would wait for them.
     from bowerbird.openapi import ingest_specification, specification  # noqa: PLC0415 - see above
+    from bowerbird.toolserver import assembly  # noqa: PLC0415 - see above
     from bowerbird.toolserver.protocol import prompts  # noqa: PLC0415 - see above
-    from bowerbird.toolserver.tools import catalogue  # noqa: PLC0415 - see above
 
     document = specification.document(specification.DEFAULT_ORIGIN)
     return {
@@ -85,9 +85,9 @@ def generated_files() -> dict[str, str]:
         + "\n",
         "docs/settings.md": _settings_page(),
         "docs/errors.md": _errors_page(),
-        **catalogue.published_files(),
+        **assembly.published_files(),
         **prompts.published_files(),
-        **_tools_page(catalogue.table()),
+        **_tools_page(assembly.table()),
     }
 
 

@@ -28,7 +28,7 @@ from bowerbird.model.connections import (
 )
 from bowerbird.model.jobs import SOURCES
 from bowerbird.requests import limits
-from bowerbird.requests.ingest import FinishRequest
+from bowerbird.requests.saving import FinishRequest
 from bowerbird.storage.connections import ConnectionStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.upkeep.jobs import JobStore

@@ -32,7 +32,7 @@ from bowerbird.model.connections import (
     Problem,
 )
 from bowerbird.requests import limits
-from bowerbird.requests.ingest import FinishRequest, NewRun
+from bowerbird.requests.saving import FinishRequest, NewRun
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.connections import ConnectionStore

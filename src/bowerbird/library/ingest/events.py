@@ -22,7 +22,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.arrival import Completeness, LeftOutLabels, OrderSource, SourceUser, Summed
 from bowerbird.model.instants import parse, with_offset
 from bowerbird.model.posts.bookmarks import ImportRecord, PostDetails
-from bowerbird.requests.ingest import Event
+from bowerbird.requests.saving import Event
 from bowerbird.sources.found import FoundPost
 from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.database import Database, Reader, Transaction

@@ -22,7 +22,7 @@ from bowerbird.model.accounts import Account, DeviceCaller
 from bowerbird.model.arrival import EndReason, IngestRun, RunState, SourceUser
 from bowerbird.model.instants import with_offset
 from bowerbird.requests import limits
-from bowerbird.requests.ingest import FinishRequest, NewRun
+from bowerbird.requests.saving import FinishRequest, NewRun
 from bowerbird.storage.accounts.credentials import DeviceStore
 from bowerbird.storage.database import Database, Reader, Transaction
 from bowerbird.storage.ingest import RETENTION_DAYS, IngestRunStore, KeptPageStore

@@ -18,8 +18,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from bowerbird import __version__, errors
 from bowerbird.errors import Code, Refusal
 from bowerbird.toolserver.protocol import prompts
-from bowerbird.toolserver.protocol.prompts import PROMPTS, Prompt
-from bowerbird.toolserver.protocol.resources import TEMPLATES, Resources
+from bowerbird.toolserver.protocol.prompts import PROMPTS, TEMPLATES, Prompt, Resources
 from bowerbird.toolserver.protocol.tool_calls import ToolCaller, ToolCalls
 from bowerbird.toolserver.tools.results import guidance
 from bowerbird.wire.responses import documents

@@ -12,8 +12,8 @@ from bowerbird.library.imports.undoing import UndoOutcome
 from bowerbird.model.accounts import Account
 from bowerbird.model.arrival import RunState
 from bowerbird.requests.fields import about
-from bowerbird.requests.ingest import ImportsQuery
 from bowerbird.requests.limits import PAGE_DEFAULT
+from bowerbird.requests.saving import ImportsQuery
 from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools import binding
 from bowerbird.toolserver.tools.results import response_size

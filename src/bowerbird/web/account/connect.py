@@ -17,7 +17,7 @@ from bowerbird import errors
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.accounts.connect_codes import CodeUse, ConnectCodes
 from bowerbird.requests import decoding, limits
-from bowerbird.requests.ingest import RedeemRequest
+from bowerbird.requests.saving import RedeemRequest
 from bowerbird.settings import Settings
 from bowerbird.web.sign_in.sign_up import CONNECT, forget_connecting, remember_connecting
 from bowerbird.web.visits.formats import size_text
