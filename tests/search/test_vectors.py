@@ -7,7 +7,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bowerbird.search.candidates import nearest
-from bowerbird.search.meaning import byte_products
 from bowerbird.search.meaning import vectors as search_vectors
 from bowerbird.search.meaning.arrays import Floats, Nearness, Numbers, joined, np
 from bowerbird.search.meaning.byte_products import Columns, Query
@@ -208,19 +207,19 @@ def test_a_product_of_bytes_is_exact_before_and_after_the_columns_are_a_constant
     assert (np.abs(found - expected) <= error / 2 + 1e-3).all()
 
 
-def test_large_columns_become_a_constant_when_they_are_used() -> None:
+def test_a_matrix_that_was_prepared_for_further_scans_finds_the_same() -> None:
     rows = _vectors(3, 3_000)
     stored = _stored({n + 1: rows[n : n + 1] for n in range(3_000)})
     matrix = Matrix(0).with_block(Block.of(stored, DIMENSIONS), 1)
     query = _vectors(9_999, 1)[0]
     exact = unpack(*pack(rows), DIMENSIONS) @ query
 
-    for _ in range(3):
-        nearness = matrix.nearness(query)
-        byte_products.copying().submit(int).result()
+    for scanned in (matrix, matrix.settled()):
+        nearness = scanned.nearness(query)
 
         assert nearness.numbers.tolist() == list(range(1, 3_001))
         assert np.abs(nearness.scores - exact).max() < 1e-4
+    assert (matrix.is_settled, matrix.only(_numbers(1)).is_settled) == (True, True)
 
 
 def _nearness(scores: dict[int, float], floor: float = 0.5) -> Nearness:

@@ -30,6 +30,7 @@ class Matrices:
         self._cache_bytes = cache_bytes
         self._cache: MatrixCache | None = None
         self._reading: dict[Any, asyncio.Lock] = {}
+        self._settling: dict[Any, asyncio.Future[Matrix]] = {}
 
     async def of(self, account: Account, store: VectorStoreState) -> "Matrix":
         from bowerbird.search.meaning.vectors import MatrixCache  # noqa: PLC0415 - imports numpy
@@ -39,6 +40,7 @@ class Matrices:
         key = (account.account_id, account.epoch, store.model)
         found = self._cache.get(key)
         if found is not None and _is_fresh(found, store):
+            self._settle(key, found)
             return found
         # One request reads; concurrent ones wait for its result.
         async with self._reading.setdefault(key, asyncio.Lock()):
@@ -48,6 +50,21 @@ class Matrices:
                 self._cache.put(key, found)
         self._reading.pop(key, None)
         return found
+
+    def _settle(self, key: Any, matrix: "Matrix") -> None:
+        """Prepares a matrix for further scans: not the first one, which should not wait for it."""
+        if matrix.is_settled or key in self._settling:
+            return
+
+        def keep(settling: "asyncio.Future[Matrix]") -> None:
+            del self._settling[key]
+            if self._cache is not None and not settling.cancelled():
+                settled = settling.result()
+                if self._cache.get(key) is matrix:
+                    self._cache.put(key, settled)
+
+        self._settling[key] = asyncio.ensure_future(asyncio.to_thread(matrix.settled))
+        self._settling[key].add_done_callback(keep)
 
     async def _refreshed(
         self, account: Account, store: VectorStoreState, found: "Matrix | None"
@@ -72,7 +89,9 @@ class Matrices:
         if matrix.invalidations < store.invalidations or _has_many_deleted(matrix, store):
             matrix = await self._without_deleted(account, store, matrix)
         generation = max(matrix.generation, store.generation)
-        return replace(await asyncio.to_thread(matrix.merged), generation=generation)
+        if found.blocks:
+            matrix = await asyncio.to_thread(matrix.merged)
+        return replace(matrix, generation=generation)
 
     async def _stored_together(
         self, account: Account, store: VectorStoreState, matrix: "Matrix"

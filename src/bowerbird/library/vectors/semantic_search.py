@@ -242,10 +242,10 @@ class SemanticSearch:
 
     async def _by_model(self, account: Account, store: VectorStoreState, text: str) -> "Nearness":
         # The first search after a start loads a model and reads vectors.
-        question, _ = await asyncio.gather(
+        question, matrix = await asyncio.gather(
             self.question(store, text), self._matrices.of(account, store)
         )
-        return await self._scan(account, store, question)
+        return await asyncio.to_thread(matrix.nearness, question, self._floor(store))
 
     async def _by_second_model(
         self, account: Account, store: VectorStoreState, text: str

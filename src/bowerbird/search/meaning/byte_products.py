@@ -5,7 +5,6 @@ its time is spent on copying the columns in the order in which it reads them. If
 of the graph, it copies them once, and a product takes an eighth of the time.
 """
 
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -26,7 +25,6 @@ _IR_VERSION, _OPSET = 10, 20
 _COPIED: Final = 512
 # A constant is not worth its memory for fewer.
 _CONSTANT_FROM: Final = 2_048
-_CONSTANT_AT: Final = 2
 
 
 class Query(NamedTuple):
@@ -55,7 +53,6 @@ class Columns:
         self.values = values
         self.sums: Sums = values.sum(axis=0, dtype=np.int32) if sums is None else sums
         self._session: Any = None
-        self._uses = 0
 
     def __len__(self) -> int:
         return len(self.sums)
@@ -79,16 +76,18 @@ class Columns:
         best: Floats = products[0] if len(products) == 1 else np.maximum.reduce(products)
         return best
 
+    @property
+    def is_constant(self) -> bool:
+        """Whether products are as fast as they can be."""
+        return self._session is not None or len(self) < _CONSTANT_FROM
+
     def make_constant(self) -> None:
         """Makes later products faster. Takes as long as three products."""
-        self._session = _session(self.values)
+        if not self.is_constant:
+            self._session = _session(self.values)
 
     def _run(self, values: "NDArray[np.uint8]") -> Sums:
         session = self._session
-        self._uses += 1
-        # Not at once: the first search after a start should not wait for it.
-        if self._uses == _CONSTANT_AT and len(self) >= _CONSTANT_FROM:
-            copying().submit(self.make_constant)
         inputs: dict[str, Any] = {"vectors": values}
         if session is None:
             inputs["columns"] = self.values
@@ -102,11 +101,6 @@ def transposed(rows: Bytes) -> Bytes:
     for first in range(0, len(rows), _COPIED):
         found[:, first : first + _COPIED] = rows[first : first + _COPIED].T
     return found
-
-
-@cache
-def copying() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(1, thread_name_prefix="copying")
 
 
 @cache

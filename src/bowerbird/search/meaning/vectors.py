@@ -267,6 +267,17 @@ class Matrix:
             size += posts
         return replace(self, blocks=tuple(map(Block.joined, reversed(groups))))
 
+    @property
+    def is_settled(self) -> bool:
+        return all(block.columns.is_constant for block in self.blocks)
+
+    def settled(self) -> "Matrix":
+        """The same, but scans take an eighth of the time. Takes as long as five scans."""
+        merged = self.merged()
+        for block in merged.blocks:
+            block.columns.make_constant()
+        return merged
+
     def only(self, numbers: Numbers) -> "Matrix":
         """Drops all other posts: they were deleted."""
         return replace(self, blocks=tuple(_without_empty(b.only(numbers) for b in self.blocks)))

@@ -201,8 +201,13 @@ class Rankings:
             return _NOTHING
         near = candidates.NOTHING_NEAR
         # A store without dimensions means that no post contains any text.
-        if store is not None and store.dimensions and await self._is_known(account, store, filter):
-            near = await self._meaning.nearness(account, store, filter.meaning)
+        if store is not None and store.dimensions and not (words and words.is_address):
+            # Together, because the first search after a start loads models and reads vectors.
+            found, is_known = await asyncio.gather(
+                self._meaning.nearness(account, store, filter.meaning),
+                self._is_known(account, store, filter),
+            )
+            near = found if is_known else near
             if filter.post_ids is not None:
                 # Posts that were chosen one by one are listed however far they are.
                 near = replace(near, floor=NO_FLOOR)
@@ -239,8 +244,6 @@ class Rankings:
     ) -> bool:
         """Whether the words of a query mean something to a model, or are in the library."""
         assert filter.meaning is not None
-        if filter.words is not None and filter.words.is_address:
-            return False
         if filter.post_ids is not None or await self._meaning.knows(store, filter.meaning):
             return True
         return await self._words.has_any(account, query_language.parse(filter.meaning))
