@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from functools import cache, partial
 from itertools import accumulate, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar
@@ -198,6 +198,8 @@ class LocalModel:
             thread_name_prefix="embedding",
             initializer=partial(begin, is_low_priority=is_low_priority),
         )
+        # Before the first text arrives: it takes as long as loading the model.
+        self._checked = self._for_posts.submit(self.broken_file)
         self._closing = threading.Event()
         self._is_low_priority = is_low_priority
         self._problem = Problem()
@@ -222,15 +224,18 @@ class LocalModel:
         """The name of the first file that is missing or damaged."""
         for name, digest in self._manifest.files.items():
             try:
-                raw = (self._folder / name).read_bytes()
+                about = (self._folder / name).stat()
+                found = _digest(self._folder / name, about.st_size, about.st_mtime_ns)
             except OSError:
                 return name
-            if hashlib.sha256(raw).hexdigest() != digest:
+            if found != digest:
                 return name
         return None
 
     def _check_files(self) -> None:
-        if broken := self.broken_file():
+        """Again if they were not checked yet, by a thread of low priority, or were repaired."""
+        is_intact = self._checked.done() and self._checked.result() is None
+        if not is_intact and (broken := self.broken_file()):
             raise ValueError(f"{broken} is missing or damaged")
 
     @observed("embed query", described)
@@ -290,6 +295,13 @@ class LocalModel:
                     ) from error
                 self._problem.clear()
             return self._loaded
+
+
+@cache
+def _digest(file: Path, _size: int, _changed: int) -> str:
+    """Read once per process, unless the file changes."""
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 class _Pieces(NamedTuple):
