@@ -6,7 +6,6 @@ contains the names of statements instead of their SQL.
 
 import re
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, Final, TypeVar
 from urllib.parse import urlsplit
 
@@ -129,7 +128,7 @@ def _links(caller: Context) -> Sequence[Link]:
 T = TypeVar("T")
 
 UNKNOWN: Final = "statement"
-_PLACEHOLDER: Final = re.compile(r"\{\w+\}")
+_PLACEHOLDER: Final = re.compile(r"\{\w+(?:\[\d\])?\}")
 # Statements with less text of their own, such as fragments, would fit too many others.
 _LEAST_CHARACTERS: Final = 24
 _ADD_JOB: Final = "jobs.add"
@@ -168,7 +167,6 @@ class StatementNames:
         self._exact: dict[str, str] = {}
         # The texts between the placeholders of a statement, and its name.
         self._filled: set[tuple[tuple[str, ...], str]] = set()
-        self.of = lru_cache(maxsize=512)(self._of)
         for resource, named in statements.items():
             for key, text in named.items():
                 name = f"{resource}.{key}"
@@ -178,7 +176,7 @@ class StatementNames:
                 elif _length(pieces) >= _LEAST_CHARACTERS:
                     self._filled.add((pieces, name))
 
-    def _of(self, sql: str) -> str:
+    def of(self, sql: str) -> str:
         if name := self._exact.get(sql):
             return name
         fitting = [

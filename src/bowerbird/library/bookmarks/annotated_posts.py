@@ -14,7 +14,6 @@ from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bookmarks import cursors
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.cursors import Keyset
-from bowerbird.lru import LruCache
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
 from bowerbird.model.posts.filters import After, BookmarkFilter, Sort
@@ -38,7 +37,6 @@ _SEARCHED_MAX: Final = 5 * _READ_AT_ONCE
 _COST_MAX: Final = 100_000
 # Few posts have the text that the index looks for in another place.
 _CANDIDATES: Final = 5
-_CACHED_COUNTS: Final = 1_024
 # Of more posts, those that were left out first can come again.
 _NOT_AGAIN_MAX: Final = 1_000
 _SORT: Final = Sort()
@@ -89,15 +87,9 @@ class AnnotatedPosts:
         self._bookmarks = bookmarks
         self._store = BookmarkStore(database)
         self._annotations = AnnotationStore(database)
-        # (account, epoch, version) -> number of highlights
-        self._highlights = LruCache(_CACHED_COUNTS)
 
     async def counts(self, account: Account) -> AnnotationCounts:
-        key = (account.account_id, account.epoch, account.version)
-        highlights = self._highlights.get(key)
-        if highlights is None:
-            highlights = await self._annotations.highlight_count(account)
-            self._highlights.put(key, highlights)
+        highlights = await self._annotations.highlight_count(account)
         posts = await self._bookmarks.total(account, _filter("both"))
         notes = await self._bookmarks.total(account, _filter("notes"))
         return AnnotationCounts(posts, notes, highlights)

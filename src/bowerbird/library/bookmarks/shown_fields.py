@@ -5,8 +5,7 @@ some fields, a type with only these reads the JSON: everything else is skipped, 
 is copied as it is.
 """
 
-from collections.abc import Callable, Mapping
-from functools import cache, lru_cache
+from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
@@ -70,48 +69,42 @@ def _id(bookmark: bytes) -> str:
     return bookmark[len(_FIRST) : bookmark.index(b'"', len(_FIRST))].decode()
 
 
+def _paths(kind: type[Struct], before: str = "") -> list[str]:
+    found = []
+    for field in msgspec.structs.fields(kind):
+        found.append(before + field.encode_name)
+        if isinstance(field.type, type) and issubclass(field.type, Struct):
+            found += _paths(field.type, f"{before}{field.encode_name}.")
+    return found
+
+
 # What some lists add to a bookmark.
 _ADDED: Final = ("highlight", "score", *ContentFields.__struct_fields__)
-_KEPT_TYPES: Final = 256
+# The fields of a bookmark that can be selected, and those of the objects inside it.
+_SELECTABLE: Final = (*_paths(Bookmark), *_ADDED)
 
 # The wanted fields by name; those of an object, or nothing if all of it is wanted.
 _Wanted = dict[str, "_Wanted"]
 
 
-@cache
-def selectable() -> tuple[str, ...]:
-    """The fields that can be selected: of a bookmark, and of the objects inside it."""
-    return (*_paths(Bookmark), *_ADDED)
-
-
 def selected(body: bytes, fields: str | None) -> bytes:
     """The bookmarks of a page, separated by commas, with these fields only."""
-    if not (fields or "").strip():
+    if fields is None or not fields.strip():
         return body
-    return _reader(fields or "")(body)
-
-
-@lru_cache(_KEPT_TYPES)
-def _reader(fields: str) -> Callable[[bytes], bytes]:
     names = [name.strip() for name in fields.split(",") if name.strip()]
-    known = frozenset(selectable())
     if not names or len(names) > FIELDS_MAX:
         raise errors.invalid("fields", f"must be 1 to {FIELDS_MAX} names, got {len(names)}")
     for name in names:
-        if name not in known:
-            allowed = ", ".join(selectable())
+        if name not in _SELECTABLE:
+            allowed = ", ".join(_SELECTABLE)
             raise errors.invalid("fields", f"has no {errors.shown(name)}. Allowed: {allowed}")
     decode = msgspec.json.Decoder(list[_type_of(_tree(names))]).decode  # type: ignore[misc]
-
-    def read(body: bytes) -> bytes:
-        whole = b"[%b]" % body
-        try:
-            found = decode(whole)
-        except RecursionError:
-            found = decode(b"[%b]" % b",".join(json_depth.cut(bytes(one)) for one in _posts(whole)))
-        return _encode(found)[1:-1]
-
-    return read
+    whole = b"[%b]" % body
+    try:
+        found = decode(whole)
+    except RecursionError:
+        found = decode(b"[%b]" % b",".join(json_depth.cut(bytes(one)) for one in _posts(whole)))
+    return _encode(found)[1:-1]
 
 
 def _tree(names: list[str]) -> _Wanted:
@@ -135,12 +128,3 @@ def _type_of(wanted: Mapping[str, _Wanted]) -> type[Struct]:
         for name, inner in wanted.items()
     ]
     return msgspec.defstruct("Selected", fields, frozen=True)
-
-
-def _paths(kind: type[Struct], before: str = "") -> list[str]:
-    found = []
-    for field in msgspec.structs.fields(kind):
-        found.append(before + field.encode_name)
-        if isinstance(field.type, type) and issubclass(field.type, Struct):
-            found += _paths(field.type, f"{before}{field.encode_name}.")
-    return found

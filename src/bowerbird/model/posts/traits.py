@@ -6,7 +6,6 @@ order of lists has too. Three prints show whether another post has the same text
 
 import hashlib
 import re
-from functools import lru_cache
 from typing import Any, Final, Protocol
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -151,8 +150,6 @@ def _in_text(text: str) -> list[str]:
     return [one for one in _URL.findall(text, 0, _LONGEST_SEARCHED) if _SHORTENED_URL not in one]
 
 
-# Prints and the index ask for the same addresses, one after the other.
-@lru_cache(maxsize=1024)
 def plain_address(url: str) -> str:
     """An address without scheme, www., fragment and what only tracks; "" if it is none."""
     try:

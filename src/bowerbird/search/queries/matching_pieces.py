@@ -6,11 +6,9 @@ Most pieces of a page repeat, so each one is looked at once per page.
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import chain
 from typing import Final
 
 from bowerbird.model.words import Form
-from bowerbird.search.words.generations import Generations
 from bowerbird.search.words.index_forms import forms_of_words, other_tokens
 from bowerbird.search.words.token_folding import MAX_TOKEN_CHARACTERS, fold
 
@@ -54,7 +52,6 @@ class MatchingPieces:
         # By language, because the forms of a word depend on it.
         self._matching: defaultdict[str, set[str]] = defaultdict(set)
         self._missing: defaultdict[str, set[str]] = defaultdict(set)
-        self._forms: dict[str, list[Generations]] = {}
         self.cost = 0.0
         # Whether a piece can match by another form, which depends on the language.
         self.has_other_forms = bool(self._others or self._prefixes)
@@ -163,19 +160,10 @@ class MatchingPieces:
         self.cost += _OF_WORD * len(words)
         found = self._words & words
         others, prefixes = self._others, self._prefixes
-        languages = self._forms.get(language)
-        if languages is None:
-            languages = self._forms[language] = forms_of_words(language)
-        for forms in languages:
-            # Most words have no such form or part, and one look at all is faster than one at each.
-            if others and not others.isdisjoint(_all_forms(forms, words)):
-                found.update([word for word in words if not others.isdisjoint(forms[word])])
-            # The mark of a form is only at its start.
-            text = " ".join(_all_forms(forms, words)) if prefixes else ""
-            if any(prefix in text for prefix in prefixes):
-                found.update(
-                    [word for word in words if any(_starts(one, prefixes) for one in forms[word])]
-                )
+        if others or prefixes:
+            for word, forms in forms_of_words(words, language):
+                if not others.isdisjoint(forms) or any(_starts(one, prefixes) for one in forms):
+                    found.add(word)
         text = " ".join(words) if self._starts else ""
         for start in self._starts:
             if start in text:
@@ -210,10 +198,6 @@ def _places(piece: str, section: str) -> Iterator[int]:
         if all(not sign or sign.isspace() for sign in around):
             yield start
         start = section.find(piece, end)
-
-
-def _all_forms(forms: Generations, words: Iterable[str]) -> Iterator[str]:
-    return chain.from_iterable(map(forms.__getitem__, words))
 
 
 def _cost(piece: str) -> float:

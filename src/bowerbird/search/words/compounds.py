@@ -6,12 +6,11 @@ for those that begin with its own word.
 """
 
 from collections.abc import Iterator, Sequence
-from functools import cache, partial
+from functools import cache
 from itertools import chain
 from typing import Final
 
 from bowerbird.model.words import COMPOUND, COMPOUND_END, Form
-from bowerbird.search.words.generations import Generations, Tokens
 from bowerbird.search.words.latin_languages import likely_languages
 from bowerbird.search.words.stems import stem_of_plain
 from bowerbird.search.words.token_folding import MAX_TOKEN_CHARACTERS
@@ -25,7 +24,8 @@ _LEFT_OVER: Final = 3
 _MOST_PART: Final = 40
 # It may mean something else there: a part of a word tells less than a word.
 WEIGHT: Final = 0.5
-_GENERATION: Final = 4_096
+
+Tokens = tuple[str, ...]
 
 
 def tokens_of(words: Sequence[str], language: str, *, has_hashtags: bool) -> list[str]:
@@ -34,12 +34,12 @@ def tokens_of(words: Sequence[str], language: str, *, has_hashtags: bool) -> lis
     if not joining and not has_hashtags:
         return []
     found: dict[str, None] = {}
-    for parts in joining:
+    for one in joining:
         long = [word for word in words if len(word) >= _LEAST_COMPOUND]
-        found.update(dict.fromkeys(chain.from_iterable(map(parts.__getitem__, long))))
+        found.update(dict.fromkeys(chain.from_iterable(_of_compound(word, one) for word in long)))
     if has_hashtags:
         hashtags = [word[1:] for word in words if word[0] == "#"]
-        found.update(dict.fromkeys(chain.from_iterable(map(_HASHTAGS.__getitem__, hashtags))))
+        found.update(dict.fromkeys(chain.from_iterable(map(_of_hashtag, hashtags))))
     return list(found)
 
 
@@ -56,8 +56,8 @@ def forms_of(word: str) -> Iterator[Form]:
 
 
 @cache
-def _joining(language: str) -> tuple[Generations, ...]:
-    return tuple(_COMPOUNDS[one] for one in likely_languages(language) if one in _COMPOUNDS)
+def _joining(language: str) -> tuple[str, ...]:
+    return tuple(one for one in likely_languages(language) if one in _JOINING)
 
 
 def _is_plain(word: str) -> bool:
@@ -75,10 +75,3 @@ def _of_hashtag(word: str) -> Tokens:
     if not _LEAST_HASHTAG <= len(word) <= MAX_TOKEN_CHARACTERS - 1 or not _is_plain(word):
         return ()
     return (COMPOUND + word[:-_LEFT_OVER], COMPOUND_END + word[: _LEFT_OVER - 1 : -1])
-
-
-_COMPOUNDS: Final = {
-    language: Generations(partial(_of_compound, language=language), _GENERATION)
-    for language in _JOINING
-}
-_HASHTAGS: Final = Generations(_of_hashtag, _GENERATION)

@@ -4,7 +4,7 @@ from typing import Final
 
 from bowerbird.model.words import GAP, OTHER_FORM, STEM, normalized
 from bowerbird.search.words import spellings
-from bowerbird.search.words.generations import Tokens
+from bowerbird.search.words.compounds import Tokens
 from bowerbird.search.words.languages import OTHER_SCRIPTS
 from bowerbird.search.words.stems import english_stem, stem, stem_of_plain
 from bowerbird.search.words.token_folding import MAX_TOKEN_CHARACTERS

@@ -5,14 +5,13 @@ does the same for queries.
 """
 
 import re
-from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Final, NamedTuple
 
 from bowerbird.model.words import GAP, OTHER_FORM
 from bowerbird.search.words import spellings
+from bowerbird.search.words.compounds import Tokens
 from bowerbird.search.words.forms_of_word import (
     MAX_MARKED_CHARACTERS,
     is_name,
@@ -20,7 +19,6 @@ from bowerbird.search.words.forms_of_word import (
     other_spellings,
     stems_of,
 )
-from bowerbird.search.words.generations import Generations, Tokens
 from bowerbird.search.words.languages import OTHER_SCRIPTS
 from bowerbird.search.words.latin_languages import likely_languages
 from bowerbird.search.words.token_folding import UNSPACED, fold
@@ -44,13 +42,6 @@ from bowerbird.search.words.word_parts import (
 # As many as a post has words in the index.
 MAX_PIECES: Final = 16_000
 _MAX_ASCII_CHARACTERS: Final = 200
-# The words and pieces in a generation of the caches. A large library has more of them, but most
-# are in one post only. Full of random words and compounds, all caches have 80 MB,
-# and those of handles up to 7 MB more.
-_ENGLISH_SIZES: Final = (32_768, 8_192)
-_OTHER_SIZES: Final = (8_192, 2_048)
-_HANDLES_SIZE: Final = 2_048
-_MAX_LANGUAGES: Final = 10
 # A sign between letters, a capital inside a word, a digit next to a letter, or a letter that is
 # not ASCII. The rare characters come first, so that the scan can jump from one to the next.
 _UNUSUAL: Final = re.compile(
@@ -92,26 +83,30 @@ def other_tokens(fields: Sequence[str], words: Sequence[str], language: str) -> 
     # The first field of a post is a handle, whose names have no language.
     names: Tokens = ()
     if _PLAIN_HANDLE.fullmatch(fields[0]) and not _names_with_umlauts(fields[0]):
-        names, fields = _HANDLES[fields[0]], fields[1:]
+        names, fields = _of_handle(fields[0]), fields[1:]
     pieces = list(islice(_pieces(fields), MAX_PIECES)) if fields else []
     if "+" not in language:
-        return _of_words_and_pieces(_forms_in(language), looked_up, names, pieces)
-    first, second = map(_forms_in, likely_languages(language))
+        return _of_words_and_pieces(_FormsIn(language), looked_up, names, pieces)
+    first, second = map(_FormsIn, likely_languages(language))
     found = _of_words_and_pieces(first, looked_up, names, pieces)
     return found | _of_words_and_pieces(second, looked_up, names, pieces)
 
 
-def forms_of_words(language: str) -> list[Generations]:
-    """By a word of small ASCII letters: its marked tokens, for each language it may be of."""
-    return [_forms_in(one).of_words for one in likely_languages(language)]
+def forms_of_words(words: Iterable[str], language: str) -> Iterator[tuple[str, Tokens]]:
+    """The marked tokens of words of small ASCII letters, for each language they may be of."""
+    for forms in map(_FormsIn, likely_languages(language)):
+        for word in words:
+            # Most words have no forms.
+            if found := forms.of_word(word):
+                yield word, found
 
 
 def _of_words_and_pieces(
     forms: "_FormsIn", words: Sequence[str], names: Tokens, pieces: Sequence[str]
 ) -> dict[str, None]:
     # Most words have no forms. Leaving those out takes less time than walking through them.
-    found: Iterable[Tokens] = filter(None, map(forms.of_words.__getitem__, words))
-    found = chain(found, (names,), map(forms.of_pieces.__getitem__, pieces))
+    found: Iterable[Tokens] = filter(None, map(forms.of_word, dict.fromkeys(words)))
+    found = chain(found, (names,), map(forms.of_piece, pieces))
     return dict.fromkeys(chain.from_iterable(found))
 
 
@@ -157,7 +152,7 @@ def _marked_tokens(piece: str, language: str) -> list[MarkedToken]:
             MarkedToken(OTHER_FORM + token, 0, len(piece))
             for token in handle_names(piece, MAX_MARKED_CHARACTERS)
         ]
-    forms = _forms_in(language)
+    forms = _FormsIn(language)
     folded = fold(piece)
     written = frozenset((folded if folded.isalnum() else _NOT_WORD.sub(" ", folded)).split())
     found: list[MarkedToken] = []
@@ -220,7 +215,7 @@ def _of_word(token: str, text: str, forms: "_FormsIn") -> Sequence[str]:
         if token.isdigit():
             return ()
         if token.isalpha():
-            found = forms.of_words[token]
+            found = forms.of_word(token)
             shorter = spellings.without_digraphs(token) if is_name(text) else None
             return found if shorter is None else (*found, OTHER_FORM + shorter)
     language = forms.language
@@ -245,33 +240,23 @@ class _FormsIn:
 
     def __init__(self, language: str) -> None:
         self.language = language
-        words, pieces = _ENGLISH_SIZES if language == ENGLISH else _OTHER_SIZES
         # Latin words in a text of another script are taken for English.
-        self.of_words: Generations = (
-            _forms_in(ENGLISH).of_words
-            if language in OTHER_SCRIPTS
-            else _Words(partial(of_folded_word, language=language), words)
-        )
-        self.of_pieces = _Pieces(partial(_of_piece, language=language), pieces)
+        self._of_words = ENGLISH if language in OTHER_SCRIPTS else language
 
-
-class _Words(Generations):
-    def __missing__(self, word: str) -> Tokens:
+    def of_word(self, word: str) -> Tokens:
         # The gap between two fields is in every post.
         if (word.isascii() and word.isalpha()) or word == GAP:
-            return self._new_entry(word)
+            return of_folded_word(word, self._of_words)
         return ()
 
-
-class _Pieces(Generations):
-    def __missing__(self, piece: str) -> Tokens:
+    def of_piece(self, piece: str) -> Tokens:
         # They have no language.
         if _is_handle(piece):
-            return _HANDLES[piece]
+            return _of_handle(piece)
         # They have no other forms.
         if "://" in piece or (not piece.isascii() and _UNSPACED_ONLY.fullmatch(piece)):
             return ()
-        return self._new_entry(piece)
+        return _of_piece(piece, self.language)
 
 
 def _is_handle(piece: str) -> bool:
@@ -284,13 +269,10 @@ def _of_handle(piece: str) -> Tokens:
     return tuple([OTHER_FORM + name for name in handle_names(piece, MAX_MARKED_CHARACTERS)])
 
 
-_HANDLES: Final = Generations(_of_handle, _HANDLES_SIZE)
-
-
 def _of_piece(piece: str, language: str) -> Tokens:
     if piece.isascii() and "'" not in piece and len(piece) <= _MAX_ASCII_CHARACTERS:
-        return tuple(dict.fromkeys(_of_ascii_piece(piece, _forms_in(language))))
-    if piece.isalpha() and (found := _of_letters(piece, _forms_in(language))) is not None:
+        return tuple(dict.fromkeys(_of_ascii_piece(piece, _FormsIn(language))))
+    if piece.isalpha() and (found := _of_letters(piece, _FormsIn(language))) is not None:
         return tuple(dict.fromkeys(found))
     return tuple(dict.fromkeys([one.token for one in _marked_tokens(piece, language)]))
 
@@ -346,21 +328,3 @@ def _parts_of_segment(segment: str) -> list[str]:
     part = Part(segment, 0, len(segment))
     split = halves(part)
     return [one.text for one in chain(split, *map(camel_parts, split or (part,)))]
-
-
-_FORMS: Final[OrderedDict[str, _FormsIn]] = OrderedDict()
-
-
-def _forms_in(language: str) -> _FormsIn:
-    forms = _FORMS.get(language)
-    if forms is None:
-        while len(_FORMS) >= _MAX_LANGUAGES:
-            _FORMS.popitem(last=False)
-        forms = _FORMS[language] = _FormsIn(language)
-    else:
-        try:  # noqa: SIM105 - `suppress` takes longer than the work
-            _FORMS.move_to_end(language)
-        except KeyError:
-            # Another thread has removed it since.
-            pass
-    return forms

@@ -9,14 +9,12 @@ from collections.abc import Iterator
 from typing import Final
 
 from bowerbird.model.words import SOUND, STEM_WEIGHT, Form
-from bowerbird.search.words.generations import Generations, Tokens
 from bowerbird.search.words.stems import stem
 from bowerbird.search.words.token_folding import MAX_TOKEN_CHARACTERS, fold
 
 _LEAST_LETTERS: Final = 4
 _LEAST_LEFT: Final = 3
 _MOST_SPELLINGS: Final = 6
-_GENERATION: Final = 4_096
 # Folding has taken the marks off.
 _CYRILLIC: Final = "абвгґдезиіклмнопрстуфэыєжхцчшщъьюяўјљњћђџ"
 _GREEK: Final = "αβγδεζηικλμνξοπρσςτυωφθχψ"
@@ -52,7 +50,7 @@ _ENDING: Final = re.compile("(?<=sk)(?:ogo|omu|im|oi|ii|i|a|u)$")
 
 def tokens_of(text: str) -> list[str]:
     """The sounds of the names in a text that are in Cyrillic or Greek letters."""
-    return [token for name in dict.fromkeys(_NAME.findall(text)) for token in _NAMES[name]]
+    return [token for name in dict.fromkeys(_NAME.findall(text)) for token in _of_name(name)]
 
 
 def forms_of(word: str) -> Iterator[Form]:
@@ -81,7 +79,7 @@ def _in_latin(word: str) -> str:
     return word.translate(_LETTERS)
 
 
-def _of_name(name: str) -> Tokens:
+def _of_name(name: str) -> tuple[str, ...]:
     folded = fold(name).strip()
     if not _OTHER_SCRIPT.fullmatch(folded):
         return ()
@@ -97,6 +95,3 @@ def _sound(latin: str) -> str:
     sound = _TWICE.sub(r"\1", _SOFT.sub("e", sound))
     sound = _ENDING.sub("", sound).rstrip(_VOWELS)
     return sound[: MAX_TOKEN_CHARACTERS - 1] if len(sound) >= _LEAST_LEFT else ""
-
-
-_NAMES: Final = Generations(_of_name, _GENERATION)

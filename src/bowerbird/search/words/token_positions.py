@@ -3,7 +3,6 @@
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import Final
 
 from msgspec import Struct
@@ -17,9 +16,6 @@ from bowerbird.search.words.token_folding import (
 
 _NOT_BLANK: Final = re.compile(r"\S+")
 _WORD: Final = re.compile("[^ #@]+")
-# Longer words are usually sentences of a script without spaces. They rarely repeat, so caching
-# them would only fill the cache.
-_MAX_CACHED_CHARACTERS: Final = 40
 
 
 class PositionedToken(Struct, frozen=True):
@@ -40,8 +36,7 @@ def tokens_with_positions(text: str) -> list[PositionedToken]:
     sigil_tokens: list[PositionedToken] = []
     for match in _NOT_BLANK.finditer(without_separating_apostrophes(text)):
         start, word = match.start(), match[0]
-        is_cached = len(word) <= _MAX_CACHED_CHARACTERS
-        plain, sigils = _split_cached(word) if is_cached else _split(word)
+        plain, sigils = _split(word)
         plain_tokens += [PositionedToken(token, start + a, start + b) for token, a, b in plain]
         for token, a, b in sigils:
             sigil_tokens += (_GAP, PositionedToken(token, start + a, start + b))
@@ -68,10 +63,6 @@ def _split(word: str) -> tuple[_Tokens, _Tokens]:
         for part in tokens.SIGIL_WORD.finditer(folded)
     ]
     return plain, sigils
-
-
-# Most words on a page repeat.
-_split_cached: Final = lru_cache(maxsize=16_384)(_split)
 
 
 def _fold_with_origins(text: str) -> tuple[str, Sequence[tuple[int, int]]]:

@@ -73,7 +73,6 @@ class Rows:
     def __init__(self, pages: VisitPages) -> None:
         self._pages = pages
         self._kept = LruCache(_KEPT)
-        self._urls = LruCache(_KEPT)
 
     def listed(
         self, body: bytes, threads: Mapping[str, Thread], *, has_images: bool
@@ -83,13 +82,11 @@ class Rows:
         found = [row for raw in raws if (row := _row(raw, threads)) is not None]
         if not has_images:
             return found
-        urls = {post.hash: self._urls.get(post.hash) for post in found}
-        new = [post for post in found if urls[post.hash] is None]
-        bookmarks = bookmarks_in(b",".join([post.raw for post in new]))
-        for post, bookmark in zip(new, bookmarks, strict=True):
-            urls[post.hash] = tuple(urls_of([bookmark]))
-            self._urls.put(post.hash, urls[post.hash])
-        return [post._replace(urls=urls[post.hash]) for post in found]
+        bookmarks = bookmarks_in(b",".join([post.raw for post in found]))
+        return [
+            post._replace(urls=tuple(urls_of([bookmark])))
+            for post, bookmark in zip(found, bookmarks, strict=True)
+        ]
 
     def groups(
         self, look: Look, parts: PostParts, posts: Sequence[Listed]

@@ -3,44 +3,22 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from msgspec import Struct
-
 from bowerbird.library.bookmarks.trash import TrashList
 from bowerbird.library.labels.label_list import LabelUse
 from bowerbird.library.labels.labels import Labels
 from bowerbird.library.views.counts import Count, CountState
 from bowerbird.library.views.views import ViewResponse, Views
-from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account, SignedIn
 from bowerbird.model.labels import name_key
-from bowerbird.requests.filters import MEANING
 from bowerbird.web.library import post_parts
 from bowerbird.web.library.addresses import LIBRARY, TRASH, Address, everything, of_view
 
 _LABELS_SHOWN: Final = 12
 _SUGGESTED: Final = 200
 _TRASH_COUNTED: Final = 1_000
-# Up to 100 kB each.
-_KEPT: Final = 200
 UNREAD: Final = Address(LIBRARY, {})
 ALL: Final = Address(LIBRARY, {"is_unread_only": "false", "hide_archived": "false"})
 ARCHIVE: Final = Address(LIBRARY, {"is_unread_only": "false", "is_archived_only": "true"})
-
-
-class _Labels(Struct, frozen=True):
-    """The labels in one state of a library."""
-
-    state: tuple[int, int]
-    uses: list[LabelUse]
-    total: int
-    colours: Mapping[str, str]
-
-
-class _Views(Struct, frozen=True):
-    """The pinned views, if all of their counts are exact in this state."""
-
-    state: tuple[int, int, int]
-    shown: Sequence[tuple[str, str, str]]
 
 
 class Sidebar:
@@ -48,19 +26,17 @@ class Sidebar:
         self._trash = trash
         self._labels = labels
         self._views = views
-        # By account. Every page has the sidebar, and most libraries change less often.
-        self._known_labels = LruCache(_KEPT)
-        self._known_views = LruCache(_KEPT)
 
     async def values(self, visitor: SignedIn) -> dict[str, Any]:
         """What `app.html` takes, and the labels that a form suggests."""
         account, star = visitor.account, visitor.star
-        labels = await self._labels_of(account)
+        uses, total = await self._labels.listed.uses(account)
+        colours = await self.colours(account)
         return {
             "states": [
                 ("bead", "Unread", UNREAD.url(), account.fresh),
                 ("library", "All posts", ALL.url(), account.total),
-                *_favourites(star, labels.uses),
+                *_favourites(star, uses),
                 ("archive", "Archive", ARCHIVE.url(), account.archived),
                 ("trash", "Trash", TRASH, await self._trashed(account)),
             ],
@@ -68,15 +44,15 @@ class Sidebar:
             # The plan of a free account refuses the list of a label.
             "side_labels": []
             if account.is_free
-            else [_label(use, labels.colours) for use in _most_used(labels.uses, star)],
-            "label_names": [use.label_name for use in labels.uses[:_SUGGESTED]],
-            "label_total": labels.total,
+            else [_label(use, colours) for use in _most_used(uses, star)],
+            "label_names": [use.label_name for use in uses[:_SUGGESTED]],
+            "label_total": total,
             "labels_shown": _LABELS_SHOWN,
         }
 
     async def colours(self, account: Account) -> Mapping[str, str]:
         """The colours that were chosen, by the name of the label."""
-        return (await self._labels_of(account)).colours
+        return await self._labels.listed.colors(account)
 
     async def _trashed(self, account: Account) -> int | str:
         """Every page counts them, so as far as a limit."""
@@ -84,27 +60,8 @@ class Sidebar:
         return count if count < _TRASH_COUNTED else f"{_TRASH_COUNTED:,} or more"
 
     async def _views_of(self, account: Account) -> Sequence[tuple[str, str, str]]:
-        state = (account.epoch, account.version, self._views.this_minute())
-        known: _Views | None = self._known_views.get(account.account_id)
-        if known is not None and known.state == state:
-            return known.shown
         views = await self._views.pinned(account)
-        shown = [(view.name, of_view(view.slug), shown_count(view)) for view in views]
-        # Vectors change without the library.
-        if all(v.count_state is CountState.EXACT and MEANING not in v.base_query for v in views):
-            self._known_views.put(account.account_id, _Views(state, shown))
-        return shown
-
-    async def _labels_of(self, account: Account) -> _Labels:
-        state = (account.epoch, account.version)
-        known: _Labels | None = self._known_labels.get(account.account_id)
-        if known is not None and known.state == state:
-            return known
-        uses, total = await self._labels.listed.uses(account)
-        colours = await self._labels.listed.colors(account)
-        known = _Labels(state, uses, total, colours)
-        self._known_labels.put(account.account_id, known)
-        return known
+        return [(view.name, of_view(view.slug), shown_count(view)) for view in views]
 
 
 def shown_count(count: Count | ViewResponse) -> str:
