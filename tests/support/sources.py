@@ -87,8 +87,13 @@ class Desk:
 
     async def runs(self) -> Sequence[IngestRun]:
         """The runs of the account, the last one first."""
-        database = self.member.database
-        return await IngestRunStore(database).latest(database, self.account_id, 0, 100)
+        database, account_id = self.member.database, self.account_id
+        sql = (
+            "SELECT run_id FROM ingest_run WHERE account_id = :account_id ORDER BY started_at DESC"
+        )
+        rows = await database.rows(sql, {"account_id": account_id})
+        found = [await IngestRunStore(database).get(database, account_id, one) for (one,) in rows]
+        return [run for run in found if run is not None]
 
     async def an_hour_later(self) -> None:
         """The next run of each source."""

@@ -335,7 +335,9 @@ class HiddenPost(NamedTuple):
 
 class RunProgress(Struct, frozen=True):
     pages: int
-    last_seq: int | None
+    next_seq: int
+    # Where the list goes on, or "".
+    cursor: str
 
 
 class PageLink(Struct, frozen=True):

@@ -111,11 +111,9 @@ class IngestRunStore(Store):
         rows = await self._rows(reader, "run", account_id=account_id, run_id=run_id)
         return _run(rows[0]) if rows else None
 
-    async def latest(
-        self, reader: Reader, account_id: int, since: int, limit: int
-    ) -> Sequence[IngestRun]:
-        values = {"account_id": account_id, "since": since, "limit": limit}
-        return [_run(row) for row in await self._rows(reader, "latest_runs", **values)]
+    async def latest(self, account_id: int) -> IngestRun | None:
+        rows = await self._read("latest_run", account_id=account_id)
+        return _run(rows[0]) if rows else None
 
     async def last_of_devices(self, account_id: int) -> dict[str, IngestRun]:
         """The last run of each device over a list of saved posts, by the id of the device."""
@@ -180,10 +178,6 @@ class IngestRunStore(Store):
     async def progress(self, reader: Reader, account_id: int, run_id: str) -> RunProgress:
         rows = await self._rows(reader, "progress", account_id=account_id, run_id=run_id)
         return RunProgress(*rows[0])
-
-    async def last_cursor(self, reader: Reader, account_id: int, run_id: str) -> str:
-        rows = await self._rows(reader, "last_cursor", account_id=account_id, run_id=run_id)
-        return rows[0][0] if rows else ""
 
     async def page(
         self, reader: Reader, account_id: int, run_id: str, seq: int

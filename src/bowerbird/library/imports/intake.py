@@ -156,7 +156,7 @@ class PreparedIntake(NamedTuple):
     @property
     def changes_library(self) -> bool:
         """Otherwise only the counts of the run change."""
-        return bool(self.plan.writes) or self.plan.placed != self.known.placed
+        return bool(self.plan.writes)
 
 
 class Intake:
@@ -332,10 +332,6 @@ class Intake:
         ids = [one.record.post_id for one in prepared.found]
         await self._media.try_again(transaction, account_id, ids, self._clock())
         made = prepared.plan
-        if run is not None and not made.writes and not prepared.is_saving:
-            outcome = outcome_of(made.items, frozenset(), ())
-            await self._runs.add_counts(transaction, account_id, run.number, outcome.counts, 0)
-            return outcome
         before = prepared.known
         known = await self._read(
             transaction,

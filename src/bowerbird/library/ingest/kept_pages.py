@@ -119,8 +119,8 @@ class KeptPages:
                 if kept is None:
                     continue
                 pages += 1
-                page = await self._read(account, kept)
-                if page is None:
+                page = await self.read(account, await asyncio.to_thread(_captured, kept))
+                if page.unreadable or page.lacks_folder:
                     continue
                 read += 1
                 for posts in parts(page.taken):
@@ -143,15 +143,26 @@ class KeptPages:
         )
         return started.run_id
 
-    async def _read(self, account: Account, kept: KeptPage) -> ReadPage | None:
-        """None if the page still cannot be read."""
-        page = await asyncio.to_thread(_captured, kept)
+    async def read(self, account: Account, page: CapturedPage) -> ReadPage:
         folder_id = page_reading.folder_of(page)
         name = await self._posts.folder(account.account_id, folder_id) if folder_id else ""
         read = await asyncio.to_thread(page_reading.read, page, self._clock(), name)
-        if read.unreadable or (folder_id and not name):
-            return None
-        return await of_known_posts(self._bookmarks, account, read)
+        read = await self._of_known_posts(account, read)
+        return msgspec.structs.replace(read, lacks_folder=bool(folder_id and not name))
+
+    async def _of_known_posts(self, account: Account, read: ReadPage) -> ReadPage:
+        """Posts that are not shown any more are marked if the library has them.
+
+        The page of a post also has answers to it, which nobody saved.
+        """
+        searched = read.marks if read.lists_saved_posts else (*read.posts, *read.marks)
+        ids = [one.record.post_id for one in searched]
+        known = await self._bookmarks.stored(account, ids) if ids else {}
+        marks = tuple(one for one in read.marks if one.record.post_id in known)
+        if read.lists_saved_posts:
+            return msgspec.structs.replace(read, marks=marks)
+        posts = tuple(one for one in read.posts if one.record.post_id in known)
+        return msgspec.structs.replace(read, posts=posts, marks=marks, left_out=())
 
     async def _settle(self, account: Account, kept: KeptPage, read: ReadPage) -> None:
         """Notes what else the page says, and forgets the page."""
@@ -191,18 +202,3 @@ def _captured(kept: KeptPage) -> CapturedPage:
         request_url=kept.request_url,
         captured_at=kept.captured_at,
     )
-
-
-async def of_known_posts(bookmarks: UpsertStore, account: Account, read: ReadPage) -> ReadPage:
-    """Posts that are not shown any more are marked if the library has them.
-
-    The page of a post also has answers to it, which nobody saved.
-    """
-    searched = read.marks if read.lists_saved_posts else (*read.posts, *read.marks)
-    ids = [one.record.post_id for one in searched]
-    known = await bookmarks.stored(account, ids) if ids else {}
-    marks = tuple(one for one in read.marks if one.record.post_id in known)
-    if read.lists_saved_posts:
-        return msgspec.structs.replace(read, marks=marks)
-    posts = tuple(one for one in read.posts if one.record.post_id in known)
-    return msgspec.structs.replace(read, posts=posts, marks=marks, left_out=())

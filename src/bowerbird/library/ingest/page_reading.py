@@ -99,6 +99,8 @@ class ReadPage(Page, frozen=True, kw_only=True):
     is_listed: bool = False
     # Records in the format of the API, of any source.
     is_own: bool = False
+    # Its posts belong to a folder whose name is not known yet.
+    lacks_folder: bool = False
 
     @property
     def unreadable(self) -> int:

@@ -21,7 +21,6 @@ from bowerbird.library.ingest.kept_pages import (
     NO_FOLDER_NAME,
     UNKNOWN_FORM,
     KeptPages,
-    of_known_posts,
 )
 from bowerbird.library.ingest.page_reading import CapturedPage, ReadPage
 from bowerbird.library.ingest.removals import Removals, RemovedPosts
@@ -209,7 +208,7 @@ class IngestPages:
             structlog.get_logger().warning("page in an unknown form", op=page.op, run=run_id)
         kept = None
         is_unread = read.unreadable and not read.is_blank
-        if is_unread or await self._lacks_folder(account, read):
+        if is_unread or (read.lacks_folder and read.posts):
             problem = UNKNOWN_FORM if read.is_unknown_form else "; ".join(read.errors)
             if not problem:
                 problem = _SOME_UNREADABLE if read.unreadable else NO_FOLDER_NAME
@@ -355,11 +354,8 @@ class IngestPages:
             raise used_up(f"This account has sent {limits.INGEST_PAGES_PER_DAY:,} pages", now)
 
     async def _read(self, account: Account, page: CapturedPage) -> ReadPage:
-        folder_id = page_reading.folder_of(page)
-        name = await self._posts.folder(account.account_id, folder_id) if folder_id else ""
         async with self._reading:
-            read = await asyncio.to_thread(page_reading.read, page, self._clock(), name)
-        read = await of_known_posts(self._bookmarks, account, read)
+            read = await self._kept.read(account, page)
         page_reading.require_size(read)
         return read
 
@@ -396,12 +392,6 @@ class IngestPages:
             return False
         indexes = [stored[post_id].sort_index for post_id in post_ids if post_id in stored]
         return all(upper > lower for upper, lower in pairwise(indexes))
-
-    async def _lacks_folder(self, account: Account, read: ReadPage) -> bool:
-        """Whether the posts belong to a folder whose name is not known yet."""
-        if not read.folder_id or not read.posts:
-            return False
-        return not await self._posts.folder(account.account_id, read.folder_id)
 
 
 def _fingerprint(page: CapturedPage) -> bytes:

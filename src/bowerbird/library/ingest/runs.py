@@ -202,7 +202,6 @@ class IngestRuns:
 
     async def status_of(self, account: Account, run: IngestRun) -> RunStatus:
         progress = await self._store.progress(self._database, account.account_id, run.run_id)
-        cursor = await self._store.last_cursor(self._database, account.account_id, run.run_id)
         run = self._shown(run)
         return RunStatus(
             run_id=run.run_id,
@@ -214,8 +213,8 @@ class IngestRuns:
             reason=run.reason,
             import_id=run.import_id or None,
             pages=progress.pages,
-            next_seq=_following(progress.last_seq),
-            cursor=cursor or None,
+            next_seq=progress.next_seq,
+            cursor=progress.cursor or None,
             removed_candidates=run.candidates,
             removed=run.removed,
             started_at=with_offset(run.started_at),
@@ -237,13 +236,13 @@ class IngestRuns:
         return {device_id: self._shown(run) for device_id, run in runs.items()}
 
     async def status(self, account: Account) -> IngestStatus:
-        latest = await self._store.latest(self._database, account.account_id, 0, 1)
+        latest = await self._store.latest(account.account_id)
         kept, _ = await self._kept.usage(self._database, account.account_id)
         used = await self._pages.used(self._database, account.account_id, day_of(self._clock()))
         device_id = device_of(account)
         bound = await self._devices.source_user(self._database, account.account_id, device_id)
         return IngestStatus(
-            last_run=await self.status_of(account, latest[0]) if latest else None,
+            last_run=await self.status_of(account, latest) if latest else None,
             totals=Totals(account.total, kept),
             quota=Quota(used.uses, limits.INGEST_PAGES_PER_DAY, limits.INGEST_PAGES_PER_MINUTE),
             device_id=device_id or None,
@@ -411,9 +410,8 @@ class IngestRuns:
         )
         if run is None:
             return None
-        cursor = await self._store.last_cursor(transaction, account_id, run.run_id)
         progress = await self._store.progress(transaction, account_id, run.run_id)
-        return Resume(run.run_id, cursor, _following(progress.last_seq))
+        return Resume(run.run_id, progress.cursor, progress.next_seq)
 
 
 def finished_run() -> Refusal:
@@ -422,10 +420,6 @@ def finished_run() -> Refusal:
 
 def device_of(account: Account) -> str:
     return account.device_id if isinstance(account, DeviceCaller) else ""
-
-
-def _following(last_seq: int | None) -> int:
-    return 0 if last_seq is None else last_seq + 1
 
 
 def _finished(run: IngestRun, *, proved_end: bool) -> FinishedRun:

@@ -20,13 +20,12 @@ SELECT {columns}
  WHERE r.account_id = :account_id
    AND r.run_id = :run_id
 
--- name: latest_runs
+-- name: latest_run
 SELECT {columns}
   FROM ingest_run AS r
  WHERE r.account_id = :account_id
-   AND r.started_at >= :since
  ORDER BY r.started_at DESC, r.run_id DESC
- LIMIT :limit
+ LIMIT 1
 
 -- name: last_of_devices
 -- Of devices that are not revoked. An extension also starts runs for single posts that somebody
@@ -131,23 +130,21 @@ UPDATE ingest_run
    AND run_id = :run_id
 
 -- name: progress
--- The stored pages of a run: their number, and the last one. A page without an answer was being
--- stored by an earlier release.
-SELECT count(*), max(p.seq)
+-- The stored pages of a run: their number, the next one, and where the list goes on. A page without
+-- an answer was being stored by an earlier release.
+SELECT count(*), coalesce(max(p.seq) + 1, 0),
+       coalesce((SELECT l.cursor_out
+                   FROM ingest_page AS l
+                  WHERE l.account_id = :account_id
+                    AND l.run_id = :run_id
+                    AND l.is_listed
+                    AND l.cursor_out <> ''
+                  ORDER BY l.seq DESC
+                  LIMIT 1), '')
   FROM ingest_page AS p
  WHERE p.account_id = :account_id
    AND p.run_id = :run_id
    AND length(p.answer) > 0
-
--- name: last_cursor
-SELECT p.cursor_out
-  FROM ingest_page AS p
- WHERE p.account_id = :account_id
-   AND p.run_id = :run_id
-   AND p.is_listed
-   AND p.cursor_out <> ''
- ORDER BY p.seq DESC
- LIMIT 1
 
 -- name: page
 SELECT p.fingerprint, p.answer
