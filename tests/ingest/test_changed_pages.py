@@ -8,10 +8,10 @@ import pytest
 from bowerbird.library.ingest import page_reading
 from bowerbird.library.ingest.kept_pages import KeptPages, ReadAgain
 from bowerbird.library.ingest.page_reading import CapturedPage, ReadPage
-from tests.ingest.test_gone_posts import NOTHING, bookmark, gone
+from tests.ingest.test_gone_posts import bookmark, gone
 from tests.ingest.test_kept_pages import kept
 from tests.sources.x import pages as shapes
-from tests.sources.x.test_changed_pages import CHANGES
+from tests.sources.x.test_changed_pages import CHANGES, renamed
 from tests.support import ingesting
 from tests.support.ingesting import Sender, captured, data, listed, post_id, sort_index, url
 from tests.support.service import Member, Service
@@ -24,14 +24,7 @@ FOLDER = url("BookmarkFolderTimeline", bookmark_collection_id="77")
 
 def changed(page: dict[str, Any], change: str) -> dict[str, Any]:
     """The page, as X sends it after it has given other names to some fields."""
-    return {**page, "payload": _renamed(page["payload"], CHANGES[change])}
-
-
-def _renamed(payload: Any, names: list[tuple[str, str]]) -> Any:
-    text = json.dumps(payload)
-    for old, new in names:
-        text = text.replace(f'"{old}', f'"{new}')
-    return json.loads(text)
+    return {**page, "payload": renamed(page["payload"], CHANGES[change])}
 
 
 async def after_upgrade(
@@ -42,7 +35,7 @@ async def after_upgrade(
     back = [(new, old) for old, new in reversed(CHANGES[change])]
 
     def newer(page: CapturedPage, now: int, folder_name: str) -> ReadPage:
-        payload = json.dumps(_renamed(json.loads(page.payload), back)).encode()
+        payload = json.dumps(renamed(json.loads(page.payload), back)).encode()
         newer = CapturedPage(
             format=page.format,
             payload=payload,
@@ -123,36 +116,6 @@ async def test_a_page_that_is_sent_again_in_a_known_form_completes_its_run(lapto
     await laptop.send(run_id, 1, page)
 
     assert (await laptop.finish(run_id))["proved_end"]
-
-
-async def test_a_page_of_deleted_posts_is_recorded_as_before(laptop: Sender, alice: Member) -> None:
-    await laptop.read_list("full", POSTS)
-    laptop.clock.now += ingesting.DAY
-    entries = [
-        shapes.entry(NOTHING["tombstone"], sort_index(number), post_id(number)) for number in POSTS
-    ]
-    run_id = (await laptop.start())["run_id"]
-
-    result = await laptop.send(run_id, 0, captured(shapes.document(shapes.add_entries(*entries))))
-
-    assert (result["is_unknown_form"], result["is_kept"]) == (False, False)
-    assert [one["state"] for one in result["skipped"]] == ["unavailable"] * 5
-    for number in POSTS:
-        assert "gone_at" in await bookmark(alice, number)
-
-
-async def test_a_deleted_post_without_an_id_is_not_a_removed_one(laptop: Sender) -> None:
-    await laptop.read_list("full", [3, 2, 1])
-    entries = [shapes.entry(shapes.tweet(post_id(n), f"Post {n}."), sort_index(n)) for n in (3, 1)]
-    entry = shapes.entry(NOTHING["tombstone"], sort_index(2), post_id(2))
-    entries.append({**entry, "entryId": f"post-{post_id(2)}"})
-    run_id = (await laptop.start())["run_id"]
-    await laptop.send(run_id, 0, captured(shapes.document(shapes.add_entries(*entries))))
-
-    finished = await laptop.finish(run_id)
-
-    assert (finished["proved_end"], finished["removed_candidates"]) == (True, 0)
-    assert await laptop.removed() == []
 
 
 @pytest.mark.parametrize("change", ["tweet_results", "result", "legacy", "top level"])

@@ -1,12 +1,8 @@
 """POST /ingest/v1/files and GET /ingest/v1/files/{job_id}."""
 
 import gzip
-import io
 import json
-import secrets
 import stat
-import tracemalloc
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -86,26 +82,6 @@ async def test_a_file_brings_its_labels_on_every_plan(cast: Service) -> None:
     body = {"tweet_ids": ["1"], "label_name": "nests"}
     refused = await writing.send(cast.free, "POST", "/v1/labels/add", body)
     assert writing.refused(refused) == (402, "SUBSCRIPTION_REQUIRED")
-
-
-async def test_large_records_are_imported_in_small_chunks(laptop: Sender, cast: Service) -> None:
-    posts = [
-        make.post(post_id=str(number), text=secrets.token_hex(60_000)) for number in range(1, 121)
-    ]
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("posts.json", json.dumps(posts))
-    del posts
-
-    tracemalloc.start()
-    try:
-        job = await imported(cast, laptop, await upload(laptop, packed.getvalue()))
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-
-    assert counts(job) == (120, 0, 0), job["report"]
-    assert peak < 40_000_000
 
 
 async def test_a_form_with_a_file_is_read(laptop: Sender, cast: Service, alice: Member) -> None:
@@ -199,21 +175,6 @@ async def test_a_file_may_be_compressed(
     await imported(cast, laptop, await upload(laptop, packed, content_encoding=encoding))
 
     assert await alice.ids() == ["1"]
-
-
-@pytest.mark.parametrize("encoding", ["gzip", "zstd"])
-@pytest.mark.parametrize("kept", [0.0, 0.5, 0.99])
-async def test_the_beginning_of_a_compressed_file_is_refused(
-    laptop: Sender, alice: Member, encoding: str, kept: float
-) -> None:
-    links = b"".join(b"https://x.com/a/status/%d\n" % number for number in range(20, 100_020))
-    packed = gzip.compress(links) if encoding == "gzip" else zstandard.compress(links)
-
-    response = await upload(laptop, packed[: int(len(packed) * kept)], content_encoding=encoding)
-
-    assert writing.refused(response) == (400, "INVALID_REQUEST")
-    assert writing.sentence(response) == f"body: must be exactly one complete {encoding} stream."
-    assert await alice.ids() == []
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "zstd"])

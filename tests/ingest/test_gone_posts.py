@@ -171,22 +171,6 @@ async def test_a_gone_post_that_its_owner_deleted_stays_deleted(
     assert await alice.ids() == []
 
 
-@pytest.mark.both
-async def test_undoing_the_import_that_missed_a_post_helps(laptop: Sender, alice: Member) -> None:
-    await laptop.read_list("full", [1])
-    before = await bookmark(alice, 1)
-    laptop.clock.now += ingesting.DAY
-    run_id = (await laptop.start())["run_id"]
-    await laptop.send(run_id, 0, gone(1))
-    await laptop.finish(run_id)
-    import_id = data(await laptop.get(f"/runs/{run_id}"))["import_id"]
-
-    undone = data(await alice.client.post(f"/v1/imports/{import_id}/undo"))
-
-    assert undone["restored"] == 1
-    assert await bookmark(alice, 1) == before
-
-
 async def test_a_hidden_post_keeps_its_place_on_old_pages(laptop: Sender, alice: Member) -> None:
     await send(laptop, gone(1))
     entry = shapes.entry(shapes.tweet(post_id(1), "Post 1."), sort_index(-5))

@@ -57,16 +57,6 @@ async def test_a_repeated_page_gets_the_stored_answer(laptop: Sender, alice: Mem
     assert await writing.version(alice) == version
 
 
-async def test_a_page_sent_twice_at_once_is_stored_once(laptop: Sender, alice: Member) -> None:
-    run_id = (await laptop.start())["run_id"]
-    body = {"seq": 0, **listed([3, 2, 1])}
-
-    answers = await asyncio.gather(*(laptop.post(f"/runs/{run_id}/pages", body) for _ in range(3)))
-
-    assert len({answer.content for answer in answers}) == 1
-    assert len(await alice.ids()) == 3
-
-
 async def test_another_page_with_the_same_number_is_refused(laptop: Sender, alice: Member) -> None:
     run_id = (await laptop.start())["run_id"]
     await laptop.send(run_id, 0, listed([3]))
@@ -143,18 +133,6 @@ async def test_an_invalid_record_of_a_bookmark_page_is_named_by_its_number(lapto
     ]
 
 
-async def test_unavailable_posts_are_skipped_with_a_reason(laptop: Sender) -> None:
-    run_id = (await laptop.start())["run_id"]
-    page = shapes.page_of(shapes.entry(None, number=post_id(1)))
-
-    result = await laptop.send(run_id, 0, captured(page))
-
-    [skipped] = result["skipped"]
-    assert (skipped["post_id"], skipped["state"]) == (post_id(1), "unavailable")
-    assert post_id(1) in skipped["reason"]
-    assert not result["is_kept"]
-
-
 async def test_the_page_of_a_post_updates_it_and_no_other(laptop: Sender, alice: Member) -> None:
     run_id = (await laptop.start())["run_id"]
     await laptop.send(run_id, 0, listed([1]))
@@ -195,22 +173,6 @@ async def test_a_folder_becomes_a_label_in_any_order(
 
     assert await writing.tags(alice, post_id(1)) == ["To read"]
     assert data(await laptop.get("/status"))["totals"]["kept_pages"] == 0
-
-
-async def test_a_page_of_many_megabytes_of_posts_is_stored(laptop: Sender, alice: Member) -> None:
-    run_id = (await laptop.start())["run_id"]
-    page = listed(list(range(40, 0, -1)), is_last=True)
-    instructions = page["payload"]["data"]["bookmark_timeline_v2"]["timeline"]["instructions"]
-    for entry in instructions[0]["entries"]:
-        result = entry["content"]["itemContent"]["tweet_results"]["result"]
-        result["legacy"]["full_text"] = "word " * 10_000
-
-    first = await laptop.send(run_id, 0, page)
-    again = await laptop.send(run_id, 0, page)
-
-    assert (first["inserted"], first["stop_reason"]) == (40, "end")
-    assert again == first
-    assert len(await alice.crawl()) == 40
 
 
 def large(numbers: list[int], seq: int = 0) -> dict[str, Any]:

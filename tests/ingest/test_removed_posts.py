@@ -9,6 +9,7 @@ from bowerbird.model.accounts import RemovedPostsChoice
 from bowerbird.model.arrival import SourceUser
 from bowerbird.model.instants import parse
 from bowerbird.storage.accounts.accounts import AccountStore
+from tests.ingest.test_gone_posts import bookmark
 from tests.support import ingesting
 from tests.support.ingesting import Sender, data, listed, post_id
 from tests.support.service import Member, Service
@@ -16,15 +17,6 @@ from tests.support.service import Member, Service
 pytestmark = pytest.mark.anyio
 
 REMOVED_AT = "2026-09-01T12:30:00.000000+00:00"
-
-
-async def bookmark(member: Member, number: int) -> dict[str, Any]:
-    response = await member.get(f"/v1/bookmarks/{post_id(number)}")
-    assert response.status_code == 200, response.text
-    found: dict[str, Any] = data(response)
-    # Each event is an update, also one that is undone later.
-    del found["updated_at"]
-    return found
 
 
 async def choose(cast: Service, member: Member, choice: str) -> None:

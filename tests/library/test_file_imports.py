@@ -129,6 +129,13 @@ def test_a_chunk_has_bounded_posts_and_bounded_remarks() -> None:
     assert sum(len(chunk.posts) for chunk in made) == 1_000
 
 
+def test_a_chunk_of_long_posts_has_few_of_them() -> None:
+    long = (make.post(post_id=str(number), text="x" * (300 << 10)) for number in range(1, 5))
+    found = [FoundPost(record=msgspec.convert(one, type=_record_type()), line=1) for one in long]
+
+    assert [len(chunk.posts) for chunk in chunks(found)] == [2, 2]
+
+
 def _record_type() -> Any:
     return FoundPost.__annotations__["record"]
 

@@ -330,25 +330,6 @@ async def test_the_changes_of_a_run_without_a_log_stay_when_an_earlier_run_is_un
     )
 
 
-async def test_what_a_run_without_a_log_marks_stays_when_an_earlier_run_is_undone(
-    alice: Member, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await take(alice, found())
-    earlier = await started(alice)
-    with monkeypatch.context() as small:
-        small.setattr(kept_changes, "LOG_BYTES_MAX", 1)
-        later = await started(alice)
-        await take(alice, found(post_id="7"), run_id=later)
-    await take(alice, found(tags=["earlier"]), run_id=earlier)
-    record = msgspec.structs.replace(found().record, gone_at=STATE["gone_at"])
-    mark = FoundPost(record=record, line=0, completeness=Completeness.STUB, is_mark=True)
-    await take(alice, mark, run_id=later)
-
-    await undo(alice, earlier)
-
-    assert (await writing.bookmark(alice, "1"))["gone_at"] == STATE["gone_at"]
-
-
 async def test_what_an_event_added_to_a_changed_post_stays(alice: Member) -> None:
     await take(alice, found(Completeness.STUB, text=""))
     run_id = await run(alice, found(Completeness.STUB, text="", tags=["run"]))

@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from bowerbird.library.access import turns
-from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.labels import import_labels
 from tests.support import waiting, writing
 from tests.support.imports import found, run, take
@@ -88,20 +87,6 @@ async def test_an_invalid_cursor_is_refused(alice: Member) -> None:
     for cursor in ("x", "AAAA", "A" * 9_000):
         response = await alice.get("/v1/imports", cursor=cursor)
         assert writing.refused(response) == (400, "INVALID_REQUEST")
-
-
-async def test_an_interrupted_import_says_so_and_can_be_undone(alice: Member) -> None:
-    runs, account = ImportRuns(alice.database, alice.clock), await alice.account()
-    started = await runs.start(account, source="x", kind="full", client="test")
-    await take(alice, found(), run_id=started.run_id)
-    assert (await alice.get("/v1/imports")).json()["data"][0]["state"] == "running"
-
-    await runs.finish(account, started.run_id, "gave_up")
-
-    shown = (await alice.get("/v1/imports")).json()["data"][0]
-    assert (shown["state"], shown["reason"]) == ("interrupted", "gave_up")
-    response = await writing.send(alice, "POST", f"/v1/imports/{started.run_id}/undo")
-    assert response.json()["data"]["removed"] == 1
 
 
 AUTHORS = ["ines"] * 10 + ["tomasz"] * 5 + [f"nobody{n}" for n in range(15)]

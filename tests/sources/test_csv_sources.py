@@ -235,14 +235,6 @@ def test_a_page_with_a_general_address_is_no_post_in_a_mixed_list(path: str) -> 
     assert (found.ids, found.reasons) == (["1050118621198921728"], {"not_a_post": 1})
 
 
-def test_pages_whose_addresses_look_like_posts_do_not_make_a_list_mastodon_s() -> None:
-    page = "https://blog.example/post/12"
-
-    found = report(f"{X}\n{page}\n")
-
-    assert (found.name, found.ids) == ("list of links", ["1050118621198921728"])
-
-
 @pytest.mark.parametrize("folder", ["Unsorted", "unsorted", " Unsorted "])
 def test_raindrop_s_name_for_no_collection_is_not_a_label(folder: str) -> None:
     header = "id,title,note,excerpt,url,folder,tags,created,cover,highlights,favorite\n"

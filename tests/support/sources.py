@@ -8,7 +8,7 @@ from typing import Any
 from bowerbird.clock import MICROSECONDS
 from bowerbird.connections.fetching import Fetcher
 from bowerbird.jobs.account_jobs import SourceJobs
-from bowerbird.library.connections.connecting import Connecting
+from bowerbird.library.connections.connecting import BegunX, Connecting
 from bowerbird.library.connections.connections import Connections
 from bowerbird.library.connections.syncing import Sync
 from bowerbird.model.arrival import IngestRun
@@ -56,10 +56,7 @@ class Desk:
     async def x(self, *, is_confirmed: bool = True) -> Connection:
         """Connects X as a browser would, and agrees to the cost, and to a run every hour."""
         begun = await self.connecting.begin_x(self.account_id, "client", "secret")
-        state = begun.url.partition("state=")[2].partition("&")[0]
-        self.networks.codes.add("code")
-        query = {"state": state, "code": "code"}
-        connection = await self.connecting.finish_x(self.account_id, begun.attempt, query)
+        connection = await self.back_from_x(begun)
         if is_confirmed:
             await self.connections.set_bounds(
                 self.account_id,
@@ -69,6 +66,13 @@ class Desk:
             )
             await self.connections.run_now(self.account_id, connection.connection_id)
         return await self.one(connection)
+
+    async def back_from_x(self, begun: BegunX) -> Connection:
+        """The browser comes back with a code that X accepts."""
+        state = begun.url.partition("state=")[2].partition("&")[0]
+        self.networks.codes.add("code")
+        query = {"state": state, "code": "code"}
+        return await self.connecting.finish_x(self.account_id, begun.attempt, query)
 
     async def run(self) -> None:
         """Everything that a worker would do now."""

@@ -48,10 +48,7 @@ async def test_the_sign_in_asks_for_the_scopes_with_pkce_and_the_secret_goes_to_
     assert "code_challenge_method=S256" in begun.url
     assert "sec" not in begun.url.partition("state=")[0]
     assert "sec/ret" not in begun.attempt
-    state = begun.url.partition("state=")[2].partition("&")[0]
-    networks.codes.add("the code")
-    query = {"state": state, "code": "the code"}
-    connection = await desk.connecting.finish_x(desk.account_id, begun.attempt, query)
+    connection = await desk.back_from_x(begun)
 
     [exchange] = [one for one in networks.received if one.path == "/2/oauth2/token"]
     basic = base64.b64encode(b"client:sec%2Fret").decode()
@@ -60,14 +57,12 @@ async def test_the_sign_in_asks_for_the_scopes_with_pkce_and_the_secret_goes_to_
     assert len(exchange.form["code_verifier"]) > 40
     assert (connection.source_user_id, connection.name) == (X_USER, "@alice")
     with pytest.raises(Refusal, match="used already"):
-        await desk.connecting.finish_x(desk.account_id, begun.attempt, query)
+        await desk.back_from_x(begun)
 
 
 async def test_an_app_without_a_secret_names_itself(desk: Desk, networks: Networks) -> None:
     begun = await desk.connecting.begin_x(desk.account_id, "public-client", "")
-    state = begun.url.partition("state=")[2].partition("&")[0]
-    networks.codes.add("c")
-    await desk.connecting.finish_x(desk.account_id, begun.attempt, {"state": state, "code": "c"})
+    await desk.back_from_x(begun)
 
     [exchange] = [one for one in networks.received if one.path == "/2/oauth2/token"]
     assert exchange.form["client_id"] == "public-client"
@@ -300,10 +295,7 @@ async def test_tokens_lost_after_their_renewal_ask_again(desk: Desk, networks: N
 
     assert (await desk.one(connection)).problem is Problem.REVOKED
     again = await desk.connecting.begin_x_again(desk.account_id, connection.connection_id)
-    state = again.url.partition("state=")[2].partition("&")[0]
-    networks.codes.add("new")
-    query = {"state": state, "code": "new"}
-    await desk.connecting.finish_x(desk.account_id, again.attempt, query)
+    await desk.back_from_x(again)
     await desk.run()
     [found] = await desk.all()
     assert (found.connection_id, found.problem) == (connection.connection_id, "")
@@ -323,14 +315,10 @@ async def test_connecting_again_as_another_user_of_x_changes_nothing(
     await desk.step(connection)
     before = await desk.all()
     again = await desk.connecting.begin_x_again(desk.account_id, connection.connection_id)
-    state = again.url.partition("state=")[2].partition("&")[0]
-    networks.codes.add("new")
     networks.answer_once("/users/me", bob)
 
     with pytest.raises(Refusal) as refused:
-        await desk.connecting.finish_x(
-            desk.account_id, again.attempt, {"state": state, "code": "new"}
-        )
+        await desk.back_from_x(again)
 
     assert refused.value.sentence == (
         "You are signed in at X as @bob, but this source is @alice. Sign in there as @alice, or "
@@ -411,20 +399,3 @@ async def test_posts_that_were_deleted_here_do_not_make_later_runs_read_more(
     assert len(networks.lists()) == before + 1
     assert (await desk.one(connection)).new == 0
     assert len(await desk.texts()) == 197
-
-
-async def test_many_runs_of_the_extension_do_not_make_the_next_one_read_the_whole_list(
-    cast: Service, desk: Desk, networks: Networks
-) -> None:
-    networks.tweets = [tweet(number) for number in range(200, 0, -1)]
-    await desk.x()
-    await desk.run()
-    laptop = await ingesting.device(cast, desk.member)
-    for _ in range(51):
-        run = await laptop.start("incremental", source_user_id=X_USER)
-        await laptop.finish(run["run_id"], "gave_up")
-    before = len(networks.lists())
-
-    await desk.an_hour_later()
-
-    assert len(networks.lists()) == before + 1

@@ -259,13 +259,6 @@ def test_a_broken_record_is_reported_and_the_others_survive() -> None:
     ]
 
 
-def test_an_included_medium_is_attached_once_per_post() -> None:
-    medium = {"media_key": "3_1", "type": "photo", "url": "https://images.example.com/1.jpg"}
-    post = _post(attachments={"media_keys": ["3_1"] * 10_000})
-
-    assert len(_only(post, media=[medium]).record.tweet_details.attachments) == 1
-
-
 def test_a_page_with_too_many_records_is_an_error() -> None:
     page = _read(*[_post(str(n + 1)) for n in range(1_001)])
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from bowerbird.model.arrival import Completeness
-from tests.sources.x.pages import POST_ID, POSTED_AT, Json, read_post, tweet
+from tests.sources.x.pages import POSTED_AT, Json, read_post, tweet
 
 _PHOTO = {
     "type": "photo",
@@ -307,14 +307,3 @@ def test_the_article_of_a_quoted_post_is_that_of_the_quoting_post() -> None:
 
     assert details.article is not None
     assert details.article["plain_text"] == "All of it."
-
-
-def test_the_repost_of_a_quoting_post_has_the_quote() -> None:
-    inner = _quoting(tweet("9", text="Quoted"))
-    outer = tweet("2095000000000000000", retweeted_status_result={"result": inner})
-
-    found = read_post(outer)
-
-    assert (found.record.post_id, found.via_repost) == (POST_ID, "2095000000000000000")
-    assert found.record.tweet_details.quoted_tweet is not None
-    assert found.record.tweet_details.quoted_tweet["text"] == "Quoted"

@@ -164,30 +164,6 @@ def _check(found: tuple[Found, ...] | list[Found], source: bytes) -> None:
             assert each.sentence.endswith(".")
 
 
-_INSTRUCTIONS = document(
-    add_entries(_ENTRIES[0], cursor()),
-    {"type": "TimelineTerminateTimeline", "direction": "Top"},
-    add_entries(_ENTRIES[2]),
-)
-
-
-@pytest.mark.parametrize("junk", [*_JUNK, "deleted"], ids=repr)
-def test_every_single_damage_of_a_page_is_survived(junk: Any) -> None:
-    count = len(_places(_INSTRUCTIONS))
-    for place in range(count):
-        page = copy.deepcopy(_INSTRUCTIONS)
-        container, key = _places(page)[place]
-        if junk == "deleted":
-            del container[key]
-        else:
-            container[key] = junk
-        payload = json.dumps(page).encode()
-
-        found = graphql.read_page(PageRequest(operation=Operation.BOOKMARKS), payload, NOW)
-
-        _check(found.posts, payload)
-
-
 @given(st.integers(0, len(_ENTRIES) - 1), st.integers(1, 4), st.randoms(use_true_random=False))
 def test_a_damaged_entry_does_not_cost_another(
     number: int, damages: int, choose: random.Random

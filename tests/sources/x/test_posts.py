@@ -6,12 +6,10 @@ import msgspec
 import pytest
 
 from bowerbird.model.arrival import Completeness, OrderSource
-from bowerbird.sources import own_json
 from bowerbird.sources.x.pages import Operation
 from tests.sources.x.pages import (
     AUTHOR_ID,
     POST_ID,
-    POSTED_AT,
     SORT_INDEX,
     Json,
     entry,
@@ -80,10 +78,6 @@ def test_the_id_is_read_from_the_post_its_legacy_part_or_the_entry(missing: str)
         del post["legacy"]["id_str"]
 
     assert read_post(post, number=POST_ID).record.post_id == POST_ID
-
-
-def test_the_date_has_an_offset() -> None:
-    assert read_post(tweet()).record.tweet_details.posted_at == POSTED_AT
 
 
 @pytest.mark.parametrize("created_at", [None, 5, "", "yesterday", "Sun Foo 30 09:51:19 +0000 2026"])
@@ -219,18 +213,3 @@ def test_the_versions_of_an_edited_post_are_kept() -> None:
 
     assert read_post(single).versions == ()
     assert read_post(edited).versions == ("5", POST_ID)
-
-
-def test_every_record_is_one_that_an_import_accepts() -> None:
-    post = tweet(
-        text="x https://t.co/q",
-        quoted_status_id_str="9",
-        extended_entities={
-            "media": [{"type": "photo", "media_url_https": "https://i.example.com"}]
-        },
-    )
-
-    record = read_post(post).record
-    own_json.read(msgspec.json.encode(record))
-
-    assert record.author_id == AUTHOR_ID

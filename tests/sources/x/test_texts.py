@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bowerbird.model.arrival import Completeness
 from bowerbird.sources.x.content import MAX_ADDED_CHARACTERS, readable, unescape
 from tests.sources.x.pages import Json, read_post, tweet
 
@@ -58,17 +57,6 @@ def test_links_to_the_post_s_own_media_and_quote_are_removed_from_the_end() -> N
     text = read_post(post).record.tweet_details.text
 
     assert text == "See https://x.com/ada_b/status/1/photo/1 here"
-
-
-def test_a_post_of_media_only_has_an_empty_text() -> None:
-    medium = {"type": "photo", "url": "https://t.co/m", "media_url_https": "https://i.example.com"}
-    post = tweet(text="https://t.co/m", entities={"media": [medium]})
-
-    found = read_post(post)
-
-    assert found.record.tweet_details.text == ""
-    assert found.record.tweet_details.attachments[0]["url"] == "https://i.example.com"
-    assert found.completeness is Completeness.FULL
 
 
 def test_one_link_repeated_very_often_does_not_fill_the_memory() -> None:
