@@ -8,7 +8,7 @@ import pytest
 
 from bowerbird.library.bookmarks.searching import ranking
 from bowerbird.web.library import list_wording
-from tests.support import writing
+from tests.support import imports, writing
 from tests.web.house import Reader, ids
 
 pytestmark = pytest.mark.anyio
@@ -437,3 +437,13 @@ async def test_a_grid_shows_the_words_of_a_post_without_a_picture(ann: Reader) -
     assert f'<a class="face words few" href="/p/{post_id}" dir="auto"><span>Finally.</span>' in page
     assert 'title="Grid" data-density="3" aria-current="true"' in page
     assert 'class="day"' not in page
+
+
+async def test_a_search_says_that_a_word_stands_in_an_image(ann: Reader) -> None:
+    text = {"url": "https://pbs.twimg.com/a.png", "text": "Invoice <48213>"}
+    await imports.take(ann.member, imports.found(text="a receipt", image_texts=[text]))
+
+    page = await ann.page("/library?q=48213")
+
+    assert "in an image: Invoice &lt;<mark>48213</mark>&gt;" in page
+    assert "in an image" not in await ann.page("/library?q=receipt")

@@ -132,6 +132,7 @@ class PostParts:
             "quote": self._quote(details, snippet if place == "quoted_tweet.text" else None),
             **self._both_dates(bookmark, details, date_field),
             "is_hit": snippet is not None,
+            "in_image": snippet if place == "image_texts.text" else None,
         }
 
     def in_line(self, bookmark: Values, date_field: str, *, is_searched: bool = False) -> Values:
