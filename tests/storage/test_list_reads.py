@@ -10,7 +10,6 @@ import pytest
 from bowerbird.storage import queries
 from bowerbird.storage.bookmarks.filters import FRAGMENTS
 from bowerbird.storage.bookmarks.list_reads import (
-    FRESH,
     MATCHES,
     SCAN,
 )
@@ -44,7 +43,6 @@ BY_NUMBER = "SEARCH b USING PRIMARY KEY (account_id=? AND number=?)"
         (MATCHES, FRAGMENTS["author"], [BY_NUMBER, "INDEX bookmark_by_author "]),
         (MATCHES, FRAGMENTS["tag"], [BY_NUMBER, "INDEX label_by_name "]),
         (MATCHES, FRAGMENTS["rare_media"], [BY_NUMBER, "COVERING INDEX bookmark_rare_media "]),
-        (FRESH, "TRUE", ["INDEX bookmark_fresh "]),
         (SCAN, "TRUE", ["SEARCH b USING PRIMARY KEY (account_id=?)"]),
     ],
 )

@@ -12,7 +12,6 @@ import sys
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -149,7 +148,6 @@ def _is_in(spans: Spans, code: int) -> bool:
     return index >= 0 and code <= lasts[index]
 
 
-@lru_cache(maxsize=512)
 def _covered(path: str, index: int) -> Spans:
     """The ranges in the character map of a font; none if the file is not a font."""
     try:

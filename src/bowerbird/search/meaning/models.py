@@ -8,7 +8,6 @@ in English have no vectors of the second.
 import sys
 import unicodedata
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -133,6 +132,5 @@ def is_in_other_script(query: str) -> bool:
     return 2 * others > len(letters)
 
 
-@cache
 def _is_latin(letter: str) -> bool:
     return letter.isascii() or unicodedata.name(letter, "").startswith(("LATIN", "FULLWIDTH LATIN"))

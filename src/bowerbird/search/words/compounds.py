@@ -6,7 +6,6 @@ for those that begin with its own word.
 """
 
 from collections.abc import Iterator, Sequence
-from functools import cache
 from itertools import chain
 from typing import Final
 
@@ -55,7 +54,6 @@ def forms_of(word: str) -> Iterator[Form]:
             yield Form((COMPOUND_END + stem[::-1],), WEIGHT, is_prefix=True)
 
 
-@cache
 def _joining(language: str) -> tuple[str, ...]:
     return tuple(one for one in likely_languages(language) if one in _JOINING)
 

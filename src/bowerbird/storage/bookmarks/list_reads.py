@@ -23,15 +23,11 @@ NEAR: Final = "keys_near"
 PAST_DATES: Final = "keys_past_dates"
 # Sorts the whole library, for an order that is nearly the one of the numbers.
 SCAN: Final = "keys_by_number"
-# Start with the index of the unread or the archived posts, and sort them.
-FRESH: Final = "keys_of_fresh"
-ARCHIVED: Final = "keys_of_archived"
 
-# Nanoseconds per bookmark, measured with a million of them: in an index that has the flags, by
-# number, and in the order of the numbers.
+# Nanoseconds per bookmark, measured with a million of them: in an index that has the flags, and by
+# number.
 _WALKED: Final = 100
 _LOOKED_UP: Final = 2_000
-_SCANNED: Final = 200
 # A walk that has to look up the dates or the language of each bookmark.
 _WALKED_PAST: Final = 700
 
@@ -63,8 +59,8 @@ class ListRead(Struct, frozen=True):
             archived_only=filter.archived_only,
         )
         if filter.is_flags_only:
-            costs = self._costs_of_flags(account, max(visible, 1))
-        elif self._is_listed and self.total is not None:
+            return SCAN if self.sort.field == "imported_at" else WALK
+        if self._is_listed and self.total is not None:
             costs = self._costs_of_listed(account, max(visible, 1), max(self.total, 1))
         elif self._is_dated and self.total is not None:
             # In the worst case, all bookmarks outside of the dates come first.
@@ -110,21 +106,6 @@ class ListRead(Struct, frozen=True):
 
     def _has_bound(self, what: str) -> bool:
         return any(getattr(self.filter, f"{what}_{end}") is not None for end in ("from", "to"))
-
-    def _costs_of_flags(self, account: Account, visible: int) -> dict[str, int]:
-        filter, field = self.filter, self.sort.field
-        if SORT_FIELDS[field].is_indexed:
-            return {WALK: 0}
-        if field == "author":
-            # There is an index in this order.
-            costs = {WALK: self.limit * account.total // visible * _WALKED}
-        else:
-            costs = {SCAN if field == "imported_at" else WALK: account.total * _SCANNED}
-        if filter.unread_only and filter.hide_archived and not filter.archived_only:
-            costs[FRESH] = visible * _LOOKED_UP
-        elif filter.archived_only and not filter.unread_only and not filter.hide_archived:
-            costs[ARCHIVED] = visible * _LOOKED_UP
-        return costs
 
     def _costs_of_listed(self, account: Account, visible: int, total: int) -> dict[str, int]:
         # Probably as many of them are hidden as of all posts.

@@ -21,22 +21,6 @@ SELECT p.sort_value, p.number
  ORDER BY p.sort_value {direction}, p.number {direction}
  LIMIT :limit
 
--- name: keys_of_fresh
-SELECT {sort} AS sort_value, b.number
-  FROM bookmark AS b INDEXED BY bookmark_fresh
- WHERE b.account_id = :account_id
-   AND {filters}
- ORDER BY +{sort} {direction}, b.number {direction}
- LIMIT :limit
-
--- name: keys_of_archived
-SELECT {sort} AS sort_value, b.number
-  FROM bookmark AS b INDEXED BY bookmark_archived
- WHERE b.account_id = :account_id
-   AND {filters}
- ORDER BY +{sort} {direction}, b.number {direction}
- LIMIT :limit
-
 -- name: keys_near
 -- They were mostly saved together, so their numbers are near too, and FTS5 skips all other hits.
 WITH near AS MATERIALIZED (
