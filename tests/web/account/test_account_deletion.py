@@ -5,12 +5,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bowerbird.clock import MICROSECONDS
 from bowerbird.jobs import account_jobs
 from bowerbird.library.accounts.accounts import HalfDeleted, NoAccount
 from bowerbird.library.accounts.tokens import Devices
 from bowerbird.settings import Settings
-from bowerbird.storage.accounts.account_removal import AccountRemoval
 from bowerbird.storage.database import Database
 from bowerbird.storage.files import Files
 from tests.support import make
@@ -21,7 +19,6 @@ from tests.web.house import House, key_in, text_of
 pytestmark = pytest.mark.anyio
 
 EMAIL = "leaving@example.com"
-MINUTE = 60 * MICROSECONDS
 
 
 @pytest.fixture
@@ -98,21 +95,6 @@ async def test_a_worker_removes_the_rest(house: House, leaving: Visitor, tmp_pat
         await house.accounts.find(EMAIL)
     assert await house.accounts.find("owner@example.com")
     await house.accounts.create(EMAIL)
-
-
-async def test_a_removal_that_was_interrupted_is_finished(
-    house: House, leaving: Visitor, tmp_path: Path
-) -> None:
-    account_id = await house.account_id(EMAIL)
-    await delete(leaving)
-    # A worker was killed after some of the posts.
-    await AccountRemoval(house.database, account_id).remove_bookmarks(50)
-    assert (await rows_left(house.database, account_id))["bookmark"] == 70
-
-    await finish(house, tmp_path)
-    await finish(house, tmp_path)
-
-    assert await rows_left(house.database, account_id) == {}
 
 
 async def test_another_phrase_deletes_nothing(house: House, leaving: Visitor) -> None:

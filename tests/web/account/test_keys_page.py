@@ -46,21 +46,6 @@ async def written(house: House) -> object:
     return [tuple(row) for row in await house.database.rows("SELECT xmin::text FROM api_key", {})]
 
 
-async def test_revoked_keys_do_not_pile_up(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "REVOKED_KEYS_MAX", 3)
-    person = await house.owner()
-    kept = key_in(await created(person, "kept"))
-
-    for number in range(5):
-        [key_id] = set(field_in(await created(person, f"key {number}"), "key"))
-        house.clock.now += 1
-        await person.send("/keys/revoke", "/keys", key=key_id)
-
-    rows = await house.database.rows("SELECT name FROM api_key ORDER BY created_at, name", {})
-    assert [name for (name,) in rows] == ["kept", "key 2", "key 3", "key 4"]
-    assert await call(house, kept) == 200
-
-
 async def test_a_created_key_works_until_it_is_revoked(house: House) -> None:
     person = await house.owner()
 

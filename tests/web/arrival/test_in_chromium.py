@@ -7,7 +7,6 @@ from tests.support.serving import Server
 from tests.web.accessibility import TARGETS, prepare, violations
 from tests.web.sessions import address
 
-LINK = "https://x.com/bowerwatch/status/1945678901234567890"
 OTHER = "https://x.com/ada_prints/status/1955214400312897536"
 READY = "navigator.serviceWorker.ready.then((found) => found.active.scriptURL)"
 

@@ -10,7 +10,6 @@ import pytest
 from bowerbird.library.bookmarks import trash as trash_list
 from bowerbird.storage.bookmarks.trash import TrashStore
 from bowerbird.storage.database import Transaction
-from bowerbird.web.library import pages as trash_page
 from bowerbird.web.library.addresses import of_view
 from tests.support import make, waiting, writing
 from tests.support.imports import found, run
@@ -201,16 +200,6 @@ async def test_a_large_change_shows_its_progress(ann: Reader) -> None:
     assert "Marked 450 posts read." in back.text
 
 
-async def test_a_change_of_nothing_has_no_undo(ann: Reader) -> None:
-    await fill(ann)
-
-    changed = await send(ann, ALL, add_label="", posts="1", label="Birds")
-
-    shown = await ann.page(changed.headers["location"])
-    assert "Nothing changed: the posts were so already." in shown
-    assert "data-undo" not in shown
-
-
 async def test_a_list_that_is_none_of_ours_changes_nothing(ann: Reader) -> None:
     await fill(ann)
 
@@ -302,29 +291,6 @@ async def test_the_trash_is_emptied_after_a_question(
     await ann.person.send("/trash/delete", "/trash", sure="yes", all="yes")
 
     assert "The trash is empty" in await ann.page("/trash")
-
-
-async def test_pages_of_the_trash_neither_repeat_nor_skip(
-    ann: Reader, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(trash_page, "PAGE", 2)
-    await fill_trash(ann, 5)
-    # Deleted together, so at the same moment.
-    await ann.member.save_all([make.post(post_id=str(n)) for n in range(6, 10)])
-    await writing.send(
-        ann.member, "POST", "/v1/bookmarks/changes", {"action": "trash", "filters": {}}
-    )
-
-    seen: list[str] = []
-    path = "/trash"
-    while path:
-        page = await ann.page(path)
-        seen += ids(page)
-        older = re.search(r'href="(/trash\?cursor=[^"]+)">Older', page)
-        path = older[1] if older else ""
-
-    assert seen == ["9", "8", "7", "6", "5", "4", "3", "2", "1"]
-    assert (await ann.person.open("/trash?cursor=forged")).status_code == 400
 
 
 async def test_the_trash_is_searched_and_what_is_found_restored(ann: Reader) -> None:

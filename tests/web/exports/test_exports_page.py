@@ -163,18 +163,6 @@ async def test_every_option_of_the_api_has_a_field_with_words(house: House) -> N
     assert 'name="posted_from" type="text" value="-7d"' in relative
 
 
-async def test_the_free_plan_sees_only_the_options_that_it_has(house: House) -> None:
-    await house.owner()
-    person = await house.member("free@example.com", "free")
-    page = (await person.open("/exports")).text
-    assert set(re.findall(r'name="(\w+)"', page)) & set(readers(ExportRequest)) == {
-        "is_unread_only",
-        "hide_archived",
-        "is_archived_only",
-        "q",
-    }
-
-
 async def test_an_export_is_cancelled_and_made_again(house: House) -> None:
     person = await house.owner()
     await fill(person, 20)

@@ -48,22 +48,6 @@ def test_a_file_is_checked_imported_and_undone(page: Page, sample: Path) -> None
     expect(page.get_by_role("status")).to_contain_text("The import is undone: 2 posts removed.")
 
 
-@pytest.mark.browser(accept_downloads=True)
-def test_links_that_are_not_posts_are_listed_and_downloaded(page: Page, tmp_path: Path) -> None:
-    file, links = tmp_path / "links.csv", tmp_path / "links.txt"
-    file.write_text("URL\nhttps://x.com/ada/status/20\nhttps://example.org/a\n", encoding="utf-8")
-    choose(page, file)
-    page.get_by_role("button", name="Bring in 1 post").click()
-    page.get_by_text("The link that is not a post").click()
-    expect(page.get_by_role("link", name="https://example.org/a")).to_be_visible()
-    with page.expect_download() as started:
-        page.get_by_role("link", name="Download the links").click()
-    started.value.save_as(links)
-    assert links.read_text(encoding="utf-8") == "https://example.org/a\n"
-    undo(page)
-    expect(page.get_by_role("status")).to_contain_text("The import is undone: 1 post removed.")
-
-
 def test_links_are_pasted_and_an_export_is_followed(page: Page) -> None:
     page.goto("/import")
     page.get_by_label("Links, up to 100").fill("https://x.com/ada/status/20\nnonsense")

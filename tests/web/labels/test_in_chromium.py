@@ -286,31 +286,3 @@ def test_axe_finds_no_problem(page: Page, look: str) -> None:
     page.evaluate("document.dispatchEvent(new CustomEvent('library:label'))")
     expect(choices(page).first).to_be_visible()
     assert violations(page) == [], look
-
-
-@pytest.mark.browser(java_script_enabled=False)
-def test_the_page_of_labels_works_without_scripts(page: Page) -> None:
-    page.goto("/labels")
-    page.get_by_label("Find a label, or name a new one").fill("field notes")
-    page.get_by_role("button", name="Make it").click()
-    expect(page.get_by_role("status")).to_contain_text("The label is made.")
-    page.get_by_role("link", name="Edit field notes").click()
-    page.get_by_label("Name", exact=True).fill("Field notes")
-    page.get_by_text("plum").locator("..").click()
-    page.get_by_role("button", name="Save").click()
-    expect(page.get_by_role("status")).to_contain_text("The label is changed.")
-    expect(page.locator(".lablist .dot")).to_have_class("dot plum")
-    page.get_by_role("link", name="Edit Field notes").click()
-    page.get_by_label("Merge into").fill("art")
-    page.get_by_role("button", name="Merge").click()
-    expect(page.get_by_role("status")).to_contain_text("Merged the label “Field notes”")
-    page.get_by_role("button", name="Undo").click()
-    expect(page.get_by_role("status")).to_contain_text("got the label “Field notes” back.")
-    page.get_by_role("link", name="Edit Field notes").click()
-    page.get_by_role("button", name="Delete").click()
-    expect(page.get_by_role("status")).to_contain_text("Deleted the label “Field notes”")
-
-    page.goto(LIST)
-    post(page, 3).get_by_role("link", name="Label").click()
-    expect(page.get_by_label("Add a label")).to_be_visible()
-    assert page.locator("datalist#labels-known option[value=art]").count() == 1

@@ -9,22 +9,11 @@ from playwright.sync_api import Page, expect
 from tests.support import make
 from tests.web.accessibility import each_look, violations
 from tests.web.chromium import (
-    follow,
     on_a_phone,
     wait_until,
 )
 from tests.web.library.browsing import press
 from tests.web.library_posts import POSTS
-
-PAGES = (
-    "/library",
-    "/library?density=compact&is_unread_only=false",
-    "/library?q=nest&is_unread_only=false",
-    "/library?q=nothing-has-this",
-    f"/p/{POSTS[2]['post_id']}",
-    f"/p/{POSTS[5]['post_id']}",
-    f"/p/{POSTS[0]['post_id']}",
-)
 
 
 @pytest.fixture(scope="module")
@@ -44,41 +33,6 @@ def test_axe_finds_no_problem_in_the_filters(page: Page, look: str) -> None:
         expect(page.locator(".pop[open]").locator(last).first).to_be_visible()
         assert violations(page) == [], (kind, look)
         page.keyboard.press("Escape")
-
-
-@pytest.mark.browser(java_script_enabled=False)
-def test_search_filter_and_reading_without_scripts(page: Page) -> None:
-    page.goto("/library?is_unread_only=false")
-    box = page.get_by_label("Search your posts")
-    box.fill("bottle caps")
-    box.press("Enter")
-    expect(page.locator("mark").first).to_have_text("bottle")
-    expect(page).to_have_url("/library?is_unread_only=false&q=bottle+caps")
-    follow(page, page.get_by_role("link", name="Clear the search"))
-
-    page.locator("summary.chip", has_text="Label").click()
-    page.locator("#f-tag").fill("databases")
-    page.locator("#f-tag").press("Enter")
-    expect(page.get_by_role("article")).to_have_count(2)
-    # Another option of the same panel replaces it.
-    page.locator("summary.chip", has_text="label databases").click()
-    follow(page, page.get_by_role("link", name="Without a label"))
-    expect(page.get_by_text("No posts")).to_be_visible()
-    follow(page, page.get_by_role("link", name="Remove the filter “without a label”"))
-    page.get_by_role("link", name="Remove the filter “label databases”").click()
-    expect(page.get_by_role("article").nth(4)).to_be_visible()
-
-    page.goto("/library?is_unread_only=false")
-    page.get_by_role("link", name="Older posts").click()
-    expect(page.get_by_text("an older post, number 20", exact=True)).to_be_visible()
-    follow(page, page.get_by_role("link", name="Compact"))
-    page.get_by_role("link", name="Finally.").click()
-    expect(page.get_by_role("heading", name="Post of Deniz")).to_be_attached()
-    page.get_by_label("Add a label").fill("short")
-    page.get_by_role("button", name="Add", exact=True).click()
-    expect(page.get_by_role("status")).to_contain_text("The label is added.")
-    page.get_by_role("button", name="Remove “short”").click()
-    expect(page.get_by_role("status")).to_contain_text("The label is removed.")
 
 
 def test_a_control_that_appears_on_hover_is_visible_with_the_keyboard(page: Page) -> None:

@@ -221,17 +221,6 @@ async def test_a_waiting_job_is_cancelled_and_can_be_retried(house: House) -> No
     assert refused.status_code == 404
 
 
-async def test_kinds_of_jobs_are_named_in_words(house: House) -> None:
-    owner = await house.owner()
-    await queue(house, await house.account_id(), "embed")
-
-    page = (await owner.open("/operator")).text
-
-    assert '<th scope="row">search by meaning ' in page
-    assert "1 search by meaning job waiting" in page
-    assert "embed job" not in page
-
-
 def test_every_kind_of_job_has_a_name() -> None:
     kinds = {jobs.KIND, bulk.KIND, connections.KIND, networks.KIND, media.KIND, words.BUILD}
     kinds |= {rules.KIND, events.KIND}

@@ -242,14 +242,6 @@ async def test_the_link_signs_in_once_when_its_button_is_pressed(
     assert "Sent a link to sign in by email" in text_of(await person.open("/activity"))
 
 
-async def test_the_link_expires_after_fifteen_minutes(mailing: House, mail: MailServer) -> None:
-    await _ask(mailing)
-    mailing.clock.now += 15 * MINUTE
-
-    late = await mailing.somebody().send("/link", "/link", token=_token(mail))
-    assert late.status_code == 410
-
-
 async def test_an_unknown_address_gets_the_same_answer_and_no_email(
     mailing: House, mail: MailServer
 ) -> None:
@@ -408,19 +400,6 @@ async def test_an_invitation_expires_after_seven_days(
     assert not await invitations.all()
     with pytest.raises(InvitationRefused):
         await use(house, invitations, token)
-
-
-async def test_a_withdrawn_invitation_does_not_work(house: House, invitations: Invitations) -> None:
-    token = await invitations.create("Ines")
-    [link] = await invitations.all()
-
-    await invitations.withdraw(link.link_id)
-
-    assert not await invitations.all()
-    with pytest.raises(InvitationRefused):
-        await use(house, invitations, token)
-    with pytest.raises(Refusal, match="was used or withdrawn already"):
-        await invitations.withdraw(link.link_id)
 
 
 async def test_a_link_that_signs_in_is_no_invitation(

@@ -119,16 +119,6 @@ async def test_dates_are_in_the_language_of_the_browser(ann: Reader) -> None:
     assert '<th scope="col" class="r" lang="de" dir="ltr">Mo.</th>' in page
 
 
-async def test_a_free_account_gets_no_link_that_its_plan_refuses(free: Reader) -> None:
-    await free.member.save(author="ines", name="Ines", tags=["Birds"])
-
-    page = await free.page("/statistics")
-
-    assert "bookmarked_from" not in page
-    assert "tag=" not in page
-    assert '<div class="line"><span class="t"><bdi>Ines' in page
-
-
 async def test_a_page_that_is_still_being_counted_says_so(
     ann: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,8 +6,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support import make
-from tests.web.accessibility import violations
-from tests.web.chromium import FOR_AXE, is_too_wide
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
@@ -49,15 +47,3 @@ def test_a_list_becomes_a_view_with_a_live_preview(page: Page) -> None:
     page.get_by_role("button", name="Undo").press("Enter")
     expect(page.get_by_role("status")).to_contain_text("Undone.")
     expect(page.locator(".views .name").last).to_have_text(f"巣 {HOSTILE}")
-
-
-@pytest.mark.browser(**FOR_AXE, viewport={"width": 360, "height": 740})
-def test_the_pages_pass_axe_and_fit_on_a_small_phone(page: Page) -> None:
-    page.goto("/views/new")
-    page.get_by_label("Name", exact=True).fill("First")
-    page.get_by_role("button", name="Save the view").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("First")
-    for path in ("/views", "/views/new?q=bower", "/views/first", "/views/first/edit"):
-        page.goto(path)
-        assert violations(page) == [], path
-        assert not is_too_wide(page), path
