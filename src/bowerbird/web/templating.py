@@ -11,7 +11,6 @@ from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-import markupsafe
 from markupsafe import Markup
 
 from bowerbird import __version__
@@ -91,8 +90,6 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 _ROOMS: Final = ("", "frames", "library", "account", "arrival", "sign_in", "failures", "sharing")
-# Of a plain string. It is private, and older releases do not have it.
-_escape_text: Final = getattr(markupsafe, "_escape_inner", markupsafe.escape)
 SANDBOX_ERRORS: Final = (
     "unauthorized",
     "subscription_required",
@@ -139,14 +136,6 @@ def contact_url(setting: str) -> str:
     return setting if not setting or setting.startswith("https://") else f"mailto:{setting}"
 
 
-def escaped(value: object) -> str:
-    """`markupsafe.escape` without a `Markup` around each value: templates join them at once."""
-    if type(value) is str:
-        text: str = _escape_text(value)
-        return text
-    return value if type(value) is Markup else markupsafe.escape(value)
-
-
 @cache
 def drawn_icon(name: str, size: str = "") -> Markup:
     """The markup of an icon; `size` is "s" for a small one."""
@@ -165,14 +154,6 @@ def _with_breaks(text: Markup) -> Markup:
 def _environment() -> "Environment":
     import jinja2  # noqa: PLC0415 - takes 0.1 s, and not every server gets page requests
 
-    class Page(jinja2.Template):
-        @classmethod
-        def from_code(cls, *args: Any, **values: Any) -> jinja2.Template:
-            # Compiled templates call `escape` only for what they write.
-            template = super().from_code(*args, **values)
-            template.root_render_func.__globals__["escape"] = escaped
-            return template
-
     environment = jinja2.Environment(
         # A template is known by its name, whichever room it is in.
         loader=jinja2.ChoiceLoader(
@@ -186,7 +167,6 @@ def _environment() -> "Environment":
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.template_class = Page
     environment.globals["drawn_icon"] = drawn_icon
     environment.globals["search_examples"] = query_fields.EXAMPLES
     environment.filters["breaks"] = _with_breaks
