@@ -4,10 +4,10 @@
 import "../shared/x.js";
 import * as connection from "./connection.js";
 import { findPost, readList, savedAt, shortly } from "./listing.js";
-import { inOrder } from "./order.js";
 import { QueueFull, add } from "./queue.js";
 import * as runs from "./runs.js";
 import * as sync from "./sync.js";
+import { inOrder } from "./turns.js";
 
 const MAX_BYTES = 8 * 1024 * 1024 - 4_096;
 const SHOWN = 2;

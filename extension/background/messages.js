@@ -5,15 +5,13 @@ import { NotConnected } from "./addresses.js";
 import * as badge from "./badge.js";
 import { take } from "./captures.js";
 import * as connection from "./connection.js";
-import { inOrder } from "./order.js";
 import * as queue from "./queue.js";
 import { labels, save } from "./saving.js";
 import * as sender from "./sender.js";
-import { noteRefused } from "./refused.js";
 import { Refused, Unreachable } from "./server.js";
 import * as sync from "./sync.js";
+import { inOrder, watch } from "./turns.js";
 import { confirmRemovals, refresh, view } from "./view.js";
-import { watch } from "./waking.js";
 
 const TROUBLES = new Set(["limit", "signed_out", "locked", "down"]);
 
@@ -31,7 +29,7 @@ const FROM_PAGES = {
     return taken;
   },
   lost: async () => {
-    await noteRefused("This browser could not store an answer of X. Open the post or the bookmarks page again.");
+    await queue.noteRefused("This browser could not store an answer of X. Open the post or the bookmarks page again.");
     await badge.show();
   },
   panel: async (_, tab) => {

@@ -120,3 +120,11 @@ export function clear() {
     await result(store("totals").clear());
   });
 }
+
+/**
+ * What could not be saved, for the popup.
+ * @param {string} sentence
+ */
+export async function noteRefused(sentence) {
+  await chrome.storage.local.set({ refused: { sentence, at: Date.now() } });
+}

@@ -4,10 +4,10 @@
 import { takeShown } from "./captures.js";
 import * as connection from "./connection.js";
 import { postAt } from "./links.js";
-import { inOrder } from "./order.js";
 import { QueueFull, add } from "./queue.js";
 import * as sender from "./sender.js";
 import { get } from "./server.js";
+import { inOrder } from "./turns.js";
 
 const MAX_LABELS = 10;
 const MAX_LABEL = 100;

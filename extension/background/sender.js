@@ -4,10 +4,9 @@
 import * as connection from "./connection.js";
 import * as deliveries from "./deliveries.js";
 import * as queue from "./queue.js";
-import { noteRefused } from "./refused.js";
 import { Refused, holdRequests, releaseRequests } from "./server.js";
 import { goOnWithRoom } from "./sync.js";
-import { SHORTEST_ALARM_MS, wakeAt } from "./waking.js";
+import { SHORTEST_ALARM_MS, wakeAt } from "./turns.js";
 
 export const ALARM = "send";
 const FIRST_WAIT_MS = 2_000;
@@ -151,7 +150,7 @@ async function fail(error, item, before) {
   }
   if (error instanceof Refused && error.isFinal) {
     // The same request would be refused again. The rest of the queue goes on.
-    await noteRefused(`Your library refused it: ${error.message}`);
+    await queue.noteRefused(`Your library refused it: ${error.message}`);
     await done(item, { state: "refused", sentence: error.message });
     return true;
   }

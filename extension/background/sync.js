@@ -9,10 +9,9 @@
 // "go on" ends a wait, and the alarm "tidy" notices a page that says nothing.
 // @ts-check
 
-import { inOrder } from "./order.js";
 import * as queue from "./queue.js";
 import * as runs from "./runs.js";
-import { wakeAt, watch } from "./waking.js";
+import { inOrder, wakeAt, watch } from "./turns.js";
 
 const BOOKMARKS = "https://x.com/i/bookmarks";
 const TABS = ["https://x.com/i/bookmarks*", "https://twitter.com/i/bookmarks*"];

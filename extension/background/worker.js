@@ -5,13 +5,12 @@
 import * as badge from "./badge.js";
 import { answer } from "./messages.js";
 import { PATTERNS } from "./links.js";
-import { inOrder } from "./order.js";
-import { noteRefused } from "./refused.js";
+import { noteRefused } from "./queue.js";
 import * as runs from "./runs.js";
 import { save } from "./saving.js";
 import * as sender from "./sender.js";
 import * as sync from "./sync.js";
-import { TIDY, watch } from "./waking.js";
+import { inOrder, TIDY, watch } from "./turns.js";
 
 const MENU = "save";
 

@@ -1,5 +1,23 @@
-// Wakes the worker at a moment, also after the browser has stopped it.
+// When work is done: one after the other, and at a moment, also after the browser has stopped the worker.
 // @ts-check
+
+/**
+ * What arrives from pages, and what the person and the alarms decide.
+ * @type {Promise<unknown>}
+ */
+let order = Promise.resolve();
+
+/**
+ * Does something after everything that arrived before is stored, and before what arrives later.
+ * @template T
+ * @param {() => Promise<T>} work
+ * @returns {Promise<T>}
+ */
+export function inOrder(work) {
+  const done = order.then(work);
+  order = done.catch(() => {});
+  return done;
+}
 
 // Alarms of a browser are at least half a minute away, and the worker lives as long after its last work.
 export const SHORTEST_ALARM_MS = 30_000;
