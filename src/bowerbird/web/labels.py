@@ -102,8 +102,6 @@ class LabelPages:
             title="Labels",
             here=LABELS,
             back=_url(back),
-            undo=None,
-            undo_post="",
             **await self._many.values(visit),
             search=values.get(_FIND, ""),
             can_make=not name_problem(text) and not is_known,

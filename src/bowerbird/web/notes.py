@@ -4,12 +4,11 @@ Also what the forms of a post's page do with its note and highlights. Each chang
 """
 
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final, get_args
 from urllib.parse import urlencode
 
-import msgspec
 from markupsafe import Markup, escape
 
 from bowerbird.assembly import Services
@@ -221,26 +220,30 @@ class NotePages:
 
     def routes(self) -> list[PageRoute]:
         most = MAX_NOTE_FORM_BYTES
+        marks = {"": self.mark, "/comment": self.comment, "/remove": self.unmark}
         return [
-            PageRoute("POST", f"{_POST}/note", self.note, page=LIBRARY, max_form_bytes=most),
+            PageRoute(
+                *("POST", f"{_POST}/note", self.note),
+                page=LIBRARY,
+                back=_back,
+                max_form_bytes=most,
+            ),
             PageRoute(
                 *("POST", f"{_POST}/note/json", self.note_by_script),
                 is_json=True,
                 page=LIBRARY,
                 max_form_bytes=most,
             ),
-            PageRoute("POST", f"{_POST}/highlights", self.mark, page=LIBRARY),
-            PageRoute("POST", f"{_POST}/highlights/comment", self.comment, page=LIBRARY),
-            PageRoute("POST", f"{_POST}/highlights/remove", self.unmark, page=LIBRARY),
+            *(
+                PageRoute("POST", f"{_POST}/highlights{path}", change, page=LIBRARY, back=_back)
+                for path, change in marks.items()
+            ),
         ]
 
     async def note(self, visit: Visit) -> Reply:
-        async def change() -> str:
-            row = await self._set_note(visit)
-            done = "note-saved" if _note(visit).note else "note-removed"
-            return self._after(visit, "note-same" if row is None else done, "note", row)
-
-        return await self._change(visit, change)
+        row = await self._set_note(visit)
+        done = "note-saved" if _note(visit).note else "note-removed"
+        return self._after(visit, "note-same" if row is None else done, "note", row)
 
     async def note_by_script(self, visit: Visit) -> Reply:
         """Saves the note while its page stays open."""
@@ -248,8 +251,9 @@ class NotePages:
         return self._pages.json({"has_note": bool(_note(visit).note)})
 
     async def _set_note(self, visit: Visit) -> BulkRow | None:
-        account, request = visit.account, _note(visit)
-        return (await self._write(account, self._flags.update_one, _post_id(visit), request))[1]
+        request = _note(visit)
+        change = self._write(visit.account, self._flags.update_one, _post_id(visit), request)
+        return (await change)[1]
 
     async def mark(self, visit: Visit) -> Reply:
         form = visit.form
@@ -259,50 +263,30 @@ class NotePages:
         offsets = {name: form[name] for name in ("start", "end") if form.get(name, "").isdecimal()}
         # Longer numbers are no offsets, and take long to read.
         sent |= {name: int(value[:9]) for name, value in offsets.items()}
-
-        async def change() -> str:
-            request = decoding.convert(sent, NewHighlight)
-            account, add = visit.account, self._highlights.add
-            made, row = await self._write(account, add, _post_id(visit), request)
-            return self._after(visit, "highlight-added", f"h-{made.id}", row)
-
-        return await self._change(visit, change)
+        request, add = decoding.convert(sent, NewHighlight), self._highlights.add
+        try:
+            made, row = await self._write(visit.account, add, _post_id(visit), request)
+        except Refusal as refused:
+            is_missing = refused.sentence.startswith("quote: is not in")
+            raise Refusal(refused.code, _NOT_FOUND) if is_missing else refused from None
+        return self._after(visit, "highlight-added", f"h-{made.id}", row)
 
     async def comment(self, visit: Visit) -> Reply:
         place = (_post_id(visit), visit.form.get("highlight", ""))
-
-        async def change() -> str:
-            sent = msgspec.json.encode({"comment": _text(visit.form.get("comment", ""))})
-            request = decoding.decode(sent, HighlightChange)
-            account, update = visit.account, self._highlights.update
-            _, row = await self._write(account, update, *place, request)
-            return self._after(visit, "comment-saved", "highlights", row)
-
-        return await self._change(visit, change)
+        sent = {"comment": _text(visit.form.get("comment", ""))}
+        request, update = decoding.convert(sent, HighlightChange), self._highlights.update
+        _, row = await self._write(visit.account, update, *place, request)
+        return self._after(visit, "comment-saved", "highlights", row)
 
     async def unmark(self, visit: Visit) -> Reply:
         place = (_post_id(visit), visit.form.get("highlight", ""))
+        _, row = await self._write(visit.account, self._highlights.remove, *place)
+        return self._after(visit, "highlight-removed", "highlights", row)
 
-        async def change() -> str:
-            account, remove = visit.account, self._highlights.remove
-            _, row = await self._write(account, remove, *place)
-            return self._after(visit, "highlight-removed", "highlights", row)
-
-        return await self._change(visit, change)
-
-    async def _change(self, visit: Visit, change: Callable[[], Awaitable[str]]) -> Reply:
-        try:
-            return self._pages.go(await change())
-        except Refusal as refused:
-            is_missing = refused.sentence.startswith("quote: is not in")
-            sentence = _NOT_FOUND if is_missing else refused.sentence
-            back = (_page(visit), "Back")
-            return self._pages.problem(visit, refused.status, "Nothing was changed", sentence, back)
-
-    def _after(self, visit: Visit, said: str, place: str, row: BulkRow | None) -> str:
-        """The page of the post at the place of the change, with a message and its undo."""
+    def _after(self, visit: Visit, said: str, place: str, row: BulkRow | None) -> Reply:
+        """Returns to the post at the place of the change, with a message and its undo."""
         change = {} if row is None else {"change": row.change_id}
-        return f"{saying(_page(visit), said=said, **change)}#{place}"
+        return self._pages.go(f"{saying(_page(visit), said=said, **change)}#{place}")
 
 
 def _post_id(visit: Visit) -> str:
@@ -318,10 +302,13 @@ def _page(visit: Visit) -> str:
     return f"{path}?{urlencode({'from': before})}" if before else path
 
 
+def _back(visit: Visit) -> tuple[str, str]:
+    return _page(visit), "Back"
+
+
 def _note(visit: Visit) -> UpdateRequest:
     """The note that a form has. Too long a note, or one of another type, is refused."""
-    sent = msgspec.json.encode({"note": _text(visit.form.get("note", ""))})
-    return decoding.decode(sent, UpdateRequest)
+    return decoding.convert({"note": _text(visit.form.get("note", ""))}, UpdateRequest)
 
 
 def _text(text: str) -> str:

@@ -205,7 +205,9 @@ class SourcePages:
             PageRoute("POST", f"{PATH}/bluesky", self.connect_bluesky, page=PATH),
             PageRoute("POST", f"{PATH}/x", self.connect_x, page=PATH),
             PageRoute("POST", f"{PATH}/x/again", self.connect_x_again, page=PATH),
-            PageRoute("GET", f"{PATH}/x/return", self.finish_x),
+            PageRoute(
+                *("GET", f"{PATH}/x/return", self.finish_x), back=_BACK, heading="Not connected"
+            ),
             PageRoute("POST", f"{PATH}/run", self.run, page=PATH, back=_BACK),
             PageRoute("POST", f"{PATH}/pause", self.pause, page=PATH, back=_BACK),
             PageRoute("POST", f"{PATH}/bounds", self.change, page=PATH, back=_BACK),
@@ -276,10 +278,7 @@ class SourcePages:
         # Pages of other sites can open this path, but without the attempt.
         if visit.attempt:
             self._count(visit)
-        try:
-            await self._connecting.finish_x(visit.account_id, visit.attempt, visit.query)
-        except Refusal as refused:
-            return self._pages.refused(visit, refused, _BACK, "Not connected")
+        await self._connecting.finish_x(visit.account_id, visit.attempt, visit.query)
         visit.end_attempt()
         return self._pages.go(f"{PATH}?said=source-connected")
 

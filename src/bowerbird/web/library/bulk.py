@@ -111,7 +111,7 @@ class BulkPages:
     def routes(self) -> list[PageRoute]:
         return [
             PageRoute("POST", MANY, self.change, page=LIBRARY),
-            PageRoute("POST", UNDO, self.undo, page=LIBRARY),
+            PageRoute("POST", UNDO, self.undo, page=LIBRARY, back=_back),
             PageRoute("GET", _ONE, self.progress, page=LIBRARY),
             PageRoute("GET", f"{_ONE}/state", self.state, page=LIBRARY),
         ]
@@ -131,14 +131,9 @@ class BulkPages:
 
     async def undo(self, visit: Visit) -> Reply:
         """Undoes a change of many posts or of a label. A script shows the result itself."""
-        account = visit.account
+        row = await self.changes.run_undo(visit.account, visit.form.get("change", ""))
         if visit.is_of_script:
-            row = await self.changes.run_undo(account, visit.form.get("change", ""))
             return self._pages.json({"said": summaries.of_undo(row)})
-        try:
-            row = await self.changes.run_undo(account, visit.form.get("change", ""))
-        except Refusal as refused:
-            return self._refused(visit, refused)
         return await self.after(visit, row)
 
     async def progress(self, visit: Visit) -> Reply:
@@ -147,12 +142,11 @@ class BulkPages:
         row = await self.changes.get(account, visit.request.path_params["change_id"])
         if row.is_finished:
             return self._pages.go(_told(back, row))
-        done, total, text = summaries.progress(row)
         return self._pages.show(
             visit,
             "library_many.html",
             title=summaries.heading(row),
-            job={"id": row.change_id, "done": done, "total": total, "text": text},
+            job=_job(row),
             mark=row.state.value,
             back=back,
             problem=await self.changes.problem(account, row) or "",
@@ -163,9 +157,7 @@ class BulkPages:
         """The progress for a script, which opens the page again when `mark` changes."""
         account = visit.account
         row = await self.changes.get(account, visit.request.path_params["change_id"])
-        done, total, text = summaries.progress(row)
-        job = {"id": row.change_id, "done": done, "total": total, "text": text}
-        return self._pages.json({"mark": row.state.value, "jobs": [job]})
+        return self._pages.json({"mark": row.state.value, "jobs": [_job(row)]})
 
     async def values(self, visit: Visit) -> dict[str, Any]:
         """The message about a change on the page that it returns to."""
@@ -204,11 +196,19 @@ class BulkPages:
         return row
 
     def _refused(self, visit: Visit, refused: Refusal) -> Reply:
-        back = sender(visit.form.get("back", ""))
         sentence = in_words(refused, visit.form.get("label", ""))
         return self._pages.problem(
-            visit, refused.status, "Nothing was changed", sentence, (back, "Back")
+            visit, refused.status, "Nothing was changed", sentence, _back(visit)
         )
+
+
+def _back(visit: Visit) -> tuple[str, str]:
+    return sender(visit.form.get("back", "")), "Back"
+
+
+def _job(row: BulkRow) -> dict[str, Any]:
+    done, total, text = summaries.progress(row)
+    return {"id": row.change_id, "done": done, "total": total, "text": text}
 
 
 def _told(path: str, row: BulkRow, place: str = _TOP) -> str:

@@ -83,8 +83,6 @@ class TrashPages:
                 "here": TRASH,
                 "back": here,
                 "query": query,
-                "undo": None,
-                "undo_post": "",
                 "posts": [_row(one, parts, visit.times) for one in page.posts],
                 "total": page.total_count,
                 "older": "" if page.next_cursor is None else _next(here, page.next_cursor),

@@ -142,15 +142,13 @@ WELCOME: Final = "/welcome"
 _PATH: Final = "/account/passkeys"
 _PAGE: Final = "/account"
 _BACK: Final = ("/account#methods", "Back to your account")
+_NOT: Final = "The passkey was not"
 
 
 def passkey_routes(passkeys: Passkeys, pages: VisitPages) -> list[PageRoute]:
     async def after(visit: Visit, change: Awaitable[object], done: str) -> Reply:
         """Makes a change, and returns to the list with a message about it."""
-        try:
-            await change
-        except Refusal as refused:
-            return pages.refused(visit, refused, _BACK, f"The passkey was not {done}")
+        await change
         if visit.form.get("back") == WELCOME:
             return pages.go(f"{WELCOME}?step=posts")
         return pages.go(f"/account?said=passkey-{done}#methods")
@@ -178,9 +176,13 @@ def passkey_routes(passkeys: Passkeys, pages: VisitPages) -> list[PageRoute]:
 
     return [
         PageRoute("POST", f"{_PATH}/options", start, Access.PROVED, _PAGE, is_json=True),
-        PageRoute("POST", _PATH, add, Access.PROVED, _PAGE),
-        PageRoute("POST", f"{_PATH}/rename", rename, Access.SIGNED_IN, _PAGE),
-        PageRoute("POST", f"{_PATH}/remove", remove, Access.PROVED, _PAGE),
+        PageRoute("POST", _PATH, add, Access.PROVED, _PAGE, _BACK, f"{_NOT} added"),
+        PageRoute(
+            *("POST", f"{_PATH}/rename", rename, Access.SIGNED_IN, _PAGE, _BACK, f"{_NOT} renamed")
+        ),
+        PageRoute(
+            *("POST", f"{_PATH}/remove", remove, Access.PROVED, _PAGE, _BACK, f"{_NOT} removed")
+        ),
     ]
 
 

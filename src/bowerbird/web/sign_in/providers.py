@@ -41,7 +41,9 @@ class ProviderPages:
             PageRoute("POST", f"{PROVE}/{{provider}}", self.start_proof, page=_PAGE),
             PageRoute("POST", connect, self.start_connection, Access.PROVED, _PAGE),
             PageRoute(
-                "POST", f"{_PAGE}/providers/disconnect", self.disconnect, Access.PROVED, _PAGE
+                *("POST", f"{_PAGE}/providers/disconnect", self.disconnect, Access.PROVED, _PAGE),
+                back=_BACK,
+                heading="The provider was not disconnected",
             ),
         ]
 
@@ -125,11 +127,7 @@ class ProviderPages:
         return self._pages.go(attempt.next or "/")
 
     async def disconnect(self, visit: Visit) -> Reply:
-        try:
-            await self._parts.identities.disconnect(visit.signed_in, visit.form.get("provider", ""))
-        except Refusal as refused:
-            heading = "The provider was not disconnected"
-            return self._pages.refused(visit, refused, _BACK, heading)
+        await self._parts.identities.disconnect(visit.signed_in, visit.form.get("provider", ""))
         return self._pages.go(f"{_PAGE}?said=provider-disconnected#methods")
 
     def _failed(self, visit: Visit, purpose: Purpose, sentence: str, path: str) -> Reply:

@@ -100,8 +100,6 @@ class EditorPage:
             title="Edit Smart View" if slug else "New Smart View",
             here=here,
             back=here,
-            undo=None,
-            undo_post="",
             problem=problem,
             slug=slug,
             view_url=of_view(slug) if slug else "/views",

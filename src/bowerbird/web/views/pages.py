@@ -73,8 +73,6 @@ class ViewPages:
             title="Smart Views",
             here=PATH,
             back=PATH,
-            undo=None,
-            undo_post="",
             views=[_row(view) for view in views],
             deleted=[_deleted(each, visit.times) for each in deleted],
             moved=(visit.query.get("view", ""), visit.query.get("by", "")),

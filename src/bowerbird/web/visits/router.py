@@ -101,8 +101,9 @@ class PageRoute(Struct, frozen=True):
     access: Access = Access.SIGNED_IN
     # Where to return after a proof, for a path that has no page of its own.
     page: str = ""
-    # For a form: its refusals are a page with a link, given by its path and its text.
-    back: tuple[str, str] | None = None
+    # For a form: its refusals are a page with this heading and a link, given by path and text.
+    back: tuple[str, str] | Callable[[Visit], tuple[str, str]] | None = None
+    heading: str = "Nothing was changed"
     # For a form: shows its page again, with what was typed and `visit.problem`.
     again: Callable[[Visit], Awaitable[Reply]] | None = None
     # A script calls it: refusals are JSON too, {"error": sentence}.
@@ -197,7 +198,8 @@ class PageVisits:
             elif route.back is None or _is_json(route, request):
                 raise
             else:
-                reply = self._pages.refused(visit, problem, route.back)
+                back = route.back(visit) if callable(route.back) else route.back
+                reply = self._pages.refused(visit, problem, back, route.heading)
         if visit.replaced is not None:
             await self._sessions.end_replaced(visit.replaced)
         return self._finished(visit, reply)
