@@ -99,41 +99,15 @@ def test_a_variable_of_opentelemetry_that_is_invalid_prevents_the_start(
     assert "Traceback" not in ran.stderr
 
 
-def test_variables_of_opentelemetry_that_have_no_effect_are_named_at_the_start(
+def test_a_variable_of_opentelemetry_that_is_ignored_is_reported_without_its_value(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in [name for name in os.environ if name.startswith("OTEL_")]:
-        monkeypatch.delenv(name)
-    given = {
-        "OTEL_TRACE_SAMPLER": "traceidratio",
-        "OTEL_QUOKKA": "1",
-        "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc",
-        "OTEL_TRACES_SAMPLER": "traceidratio",
-        "OTEL_TRACES_SAMPLER_ARG": "a tenth",
-        "OTEL_BSP_MAX_QUEUE_SIZE": "many",
-        "OTEL_EXPORTER_OTLP_TIMEOUT": "10s",
-        "OTEL_EXPORTER_OTLP_COMPRESSION": "zip",
-        "OTEL_EXPORTER_OTLP_HEADERS": "a=b,quokkaesque token",
-        "OTEL_RESOURCE_ATTRIBUTES": "environment:production,a=b",
-    }
-    for name, value in given.items():
-        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("OTEL_TRACES_SAMPLER", "traceidratio")
+    monkeypatch.setenv("OTEL_TRACES_SAMPLER_ARG", "quokkaesque")
+    monkeypatch.setenv("OTEL_BSP_MAX_QUEUE_SIZE", "quokkaesque")
     with serving.serving(tmp_path, traces="on") as server:
-        ignored = [each for each in server.log() if each["event"] == "traces_variable_ignored"]
+        [line] = [each for each in server.log() if each["event"] == "traces_variable_ignored"]
         assert server.stop() == 0
 
-    unknown = "is unknown and has no effect."
-    known = given.keys() - {"OTEL_QUOKKA", "OTEL_TRACE_SAMPLER", "OTEL_TRACES_SAMPLER"}
-    assert {each["level"] for each in ignored} == {"warning"}
-    assert sorted(each["reason"] for each in ignored) == sorted(
-        [
-            f"OTEL_QUOKKA {unknown}",
-            "OTEL_EXPORTER_OTLP_PROTOCOL has no effect: the service sends http/protobuf only.",
-            f"OTEL_TRACE_SAMPLER {unknown} Did you mean OTEL_TRACES_SAMPLER?",
-            *(
-                f"The value of {name} is missing or invalid, so OpenTelemetry ignores it."
-                for name in known - {"OTEL_EXPORTER_OTLP_PROTOCOL"}
-            ),
-        ]
-    )
+    assert line["level"] == "warning"
     assert "quokkaesque" not in server.errors()

@@ -1,40 +1,26 @@
 """The traces of one process: what is wrapped to record them, and the thread that sends them.
 
-The SDK's own messages about a failure contain the URL, which may have a password in it, and some
-have no cause: one sentence replaces them. So does one about each wrong variable of OpenTelemetry,
-which the SDK ignores or only logs. It never names the value, which may be a token.
+The SDK's own messages may contain the URL with a password in it, or a token: sentences without
+values replace them.
 """
 
 import asyncio
-import difflib
 import logging
-import os
-import re
-import socket
-import ssl
 import threading
 import time
-from collections.abc import Collection, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Collection, MutableMapping
 from contextlib import AbstractContextManager, suppress
-from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 from uuid import uuid4
 
 import structlog
-from opentelemetry import environment_variables
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-from opentelemetry.sdk import environment_variables as sdk_environment_variables
-from opentelemetry.sdk.environment_variables import (
-    OTEL_EXPORTER_OTLP_PROTOCOL,
-    OTEL_EXPORTER_OTLP_TRACES_PROTOCOL,
-)
 from opentelemetry.sdk.resources import OTELResourceDetector, Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
 from opentelemetry.sdk.version import __version__ as sdk_version
 from opentelemetry.trace import Span, SpanKind
-from requests import PreparedRequest, Request, RequestException, Response, Session, Timeout
-from requests.exceptions import InvalidHeader, InvalidSchema
+from requests import PreparedRequest, Request, Response, Session
 from starlette.types import ASGIApp
 
 from bowerbird import __version__, logs
@@ -46,11 +32,11 @@ from bowerbird.telemetry.spans import Spans
 if TYPE_CHECKING:
     from bowerbird.storage.database import Attributes
 
-_BAD_URL: Final = "OTEL_EXPORTER_OTLP_ENDPOINT is not a URL with http:// or https://."
+T = TypeVar("T")
 
 
 class WatchedSession(Session):
-    """Remembers why the last request failed."""
+    """Remembers why the last request failed, in words without its URL or headers."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -58,115 +44,31 @@ class WatchedSession(Session):
         self.failure = ""
 
     def send(self, request: PreparedRequest, **kwargs: Any) -> Response:
-        try:
-            response = super().send(request, **kwargs)
-        except (OSError, ValueError) as error:
-            self.failure = _failure(error)
-            raise
-        status = response.status_code
-        self.failure = (
-            "" if response.ok else f"The collector answered with status {_named(status)}."
-        )
+        response = self._watched(lambda: super(WatchedSession, self).send(request, **kwargs))
+        if not response.ok:
+            self.failure = f"The collector answered with status {response.status_code}."
         return response
 
     def prepare_request(self, request: Request) -> PreparedRequest:
+        return self._watched(lambda: super(WatchedSession, self).prepare_request(request))
+
+    def _watched(self, step: Callable[[], T]) -> T:
         try:
-            return super().prepare_request(request)
-        except InvalidHeader:
-            self.failure = "OTEL_EXPORTER_OTLP_HEADERS has a value that no header can have."
+            done = step()
+        except (OSError, ValueError) as error:
+            self.failure = f"Sending to the collector failed ({type(error).__name__})."
             raise
-        except RequestException:
-            self.failure = _BAD_URL
-            raise
+        self.failure = ""
+        return done
 
 
-def _failure(error: BaseException) -> str:
-    if isinstance(error, InvalidSchema):
-        return _BAD_URL
-    if isinstance(error, Timeout):
-        return "The collector did not answer in time."
-    cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, socket.gaierror):
-            return "The name of the collector cannot be resolved."
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            return f"The certificate of the collector is refused: {cause.verify_message}."
-        if isinstance(cause, OSError) and cause.errno:
-            return f"The collector cannot be reached: {os.strerror(cause.errno)}."
-        cause = _inner(cause)
-    return f"Sending to the collector failed ({type(error).__name__})."
-
-
-def _inner(error: BaseException) -> BaseException | None:
-    """The libraries keep the error that they wrap in different places."""
-    kept = (getattr(error, "reason", None), *error.args, error.__cause__, error.__context__)
-    return next((each for each in kept if isinstance(each, BaseException)), None)
-
-
-def _named(status: int) -> str:
-    try:
-        return f"{status} ({HTTPStatus(status).phrase})"
-    except ValueError:
-        return str(status)
-
-
-_PREFIX: Final = "OTEL_"
-_NAME: Final = re.compile(r"[A-Z][A-Z_]+")
-# The exporter would load a session of its own, but gets ours.
-_UNUSED: Final = "_CREDENTIAL_PROVIDER"
-_PROTOCOL: Final = "http/protobuf"
-
-
-def _known() -> Iterator[str]:
-    for module in (environment_variables, sdk_environment_variables):
-        for value in vars(module).values():
-            is_name = isinstance(value, str) and value.startswith(_PREFIX)
-            if is_name and not value.endswith(_UNUSED):
-                yield value
-
-
-KNOWN: Final = frozenset(_known())
-
-
-def without_effect(environment: Mapping[str, str]) -> Iterator[str]:
-    """A sentence for each variable that nothing reads, or whose value has no effect."""
-    for name in sorted(environment):
-        if name.startswith(_PREFIX) and name not in KNOWN:
-            nearest = difflib.get_close_matches(name, sorted(KNOWN), n=1)
-            hint = f" Did you mean {nearest[0]}?" if nearest else ""
-            yield f"{name} is unknown and has no effect.{hint}"
-    for name in (OTEL_EXPORTER_OTLP_PROTOCOL, OTEL_EXPORTER_OTLP_TRACES_PROTOCOL):
-        if environment.get(name, "").strip() not in ("", _PROTOCOL):
-            yield f"{name} has no effect: the service sends {_PROTOCOL} only."
-
-
-def invalid(record: logging.LogRecord, environment: Mapping[str, str]) -> str:
-    """A sentence for what the SDK logs about a value while it reads the variables."""
-    names = _names_in(record) or _names_with_value(record, environment)
-    if not names:
-        return "OpenTelemetry ignores the value of one of its variables (OTEL_…)."
-    listed = " or ".join(names)
-    return f"The value of {listed} is missing or invalid, so OpenTelemetry ignores it."
-
-
-def _names_in(record: logging.LogRecord) -> list[str]:
-    words = set(_NAME.findall(record.getMessage()))
-    return sorted(name for name in KNOWN if {name, name.removeprefix(_PREFIX)} & words)
-
-
-def _names_with_value(record: logging.LogRecord, environment: Mapping[str, str]) -> list[str]:
-    given = record.args if isinstance(record.args, tuple) else ()
-    parts = [each.strip().lower() for each in given if isinstance(each, str) and each.strip()]
-    values = {name: environment[name].strip().lower() for name in sorted(KNOWN & {*environment})}
-    equal = [name for name, value in values.items() if value in parts]
-    return equal or [name for name, value in values.items() if any(part in value for part in parts)]
-
-
+_IGNORED: Final = (
+    "OpenTelemetry ignores the value of a variable (OTEL_…), because it is missing or invalid."
+)
 # A collector that does not answer must not delay a stop longer.
 _STOP_S: Final = 2.0
 _REPORT_EVERY_S: Final = 60.0
 _MAX_REASON_CHARACTERS: Final = 300
-_MAX_PROBLEMS: Final = 20
 
 
 class Traces:
@@ -251,7 +153,7 @@ class _Failures(logging.Handler):
     def __init__(self, session: WatchedSession) -> None:
         super().__init__(logging.WARNING)
         self._session = session
-        self._problems: list[str] = []
+        self._has_ignored = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._silent_until = 0.0
         self._logger = logging.getLogger("opentelemetry")
@@ -261,13 +163,12 @@ class _Failures(logging.Handler):
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
         """Called once the log is configured."""
         self._loop = loop
-        problems = [*without_effect(os.environ), *self._problems]
-        for problem in problems[:_MAX_PROBLEMS]:
-            structlog.get_logger().warning("traces_variable_ignored", reason=problem)
+        if self._has_ignored:
+            structlog.get_logger().warning("traces_variable_ignored", reason=_IGNORED)
 
     def emit(self, record: logging.LogRecord) -> None:
         if self._loop is None:
-            self._problems.append(invalid(record, os.environ))
+            self._has_ignored = True
             return
         now = time.monotonic()
         if now < self._silent_until:
