@@ -48,8 +48,8 @@ async def _change(member: Member, post_ids: list[str], edit: Edit) -> None:
             row["rendering"] = edit(stored.rendering)
             assert row["rendering"] != stored.rendering
             row["words"] = stored_words(row["rendering"])
-            counted = await CountedWords(member.database).of(transaction, library, [row["number"]])
-            await store.rewrite(transaction, library, row, counted)
+            counted = await CountedWords(member.database).of(library, [row["number"]])
+            await store.rewrite(library, row, counted)
         await libraries.touch(transaction, member.account_id)
 
     await member.database.write(work)

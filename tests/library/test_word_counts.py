@@ -138,7 +138,7 @@ class Library:
         async def work(transaction: Transaction) -> bool:
             library = await LibraryStore(self.database).lock(transaction, self.account_id)
             assert library
-            return await WordCounts(self.database).add_pending(transaction, library)
+            return await WordCounts(self.database).add_pending(library)
 
         return await self.database.write(work)
 
@@ -279,7 +279,7 @@ async def test_what_a_node_of_an_earlier_release_counts_twice_is_counted_again(
     async def count_again(transaction: Transaction) -> None:
         library = await LibraryStore(alice.database).lock(transaction, alice.account_id)
         assert library
-        await counts.add(transaction, library, occurrences(["bird"]))
+        await counts.add(library, occurrences(["bird"]))
 
     # Such a node takes a post whose words this release has written for one without counts.
     await alice.database.write(count_again)

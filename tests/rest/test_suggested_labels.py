@@ -178,7 +178,7 @@ async def test_refusals_of_a_post_are_bounded(alice: Member) -> None:
         library = await libraries.lock(transaction, alice.account_id)
         assert library is not None
         for other in range(1_000, 1_400):
-            await store.refuse(transaction, library, other, [number])
+            await store.refuse(library, other, [number])
 
     await alice.database.write(refuse_others)
     await writing.send(alice, "DELETE", f"/v1/bookmarks/{post_id}/suggested_labels/{label_id}")

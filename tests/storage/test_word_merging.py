@@ -52,7 +52,7 @@ async def deleted(member: Member, account: Account, first: int) -> int:
         await changeset.load(ids)
         posts = [post for one in ids if (post := changeset.post(one)) is not None]
         before = await written(transaction)
-        await batches.put(transaction, account, changeset, posts)
+        await batches.put(account, changeset, posts)
         after = await written(transaction)
         await changeset.finish(member.clock())
         return len(after - before)

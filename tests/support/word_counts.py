@@ -71,11 +71,9 @@ async def age(database: Database, account: Account) -> None:
         values = {"account_id": account.account_id}
         library = await lock_library(LibraryStore(database), transaction, account.account_id)
         for (number,) in await transaction.rows(_NUMBERS, values):
-            renderings = await counts.counted_renderings(
-                transaction, library, [number], COUNTED_FORM
-            )
+            renderings = await counts.counted_renderings(library, [number], COUNTED_FORM)
             rows = [_aged(number, rendering) for rendering in renderings]
-            await upserts.reword(transaction, library, rows, {})
+            await upserts.reword(library, rows, {})
         for statement in (
             "UPDATE bookmark SET word_form = 1 WHERE account_id = :account_id",
             "DELETE FROM word_count WHERE account_id = :account_id",
@@ -94,9 +92,9 @@ async def age_parts(database: Database, account: Account) -> None:
         values = {"account_id": account.account_id}
         library = await lock_library(LibraryStore(database), transaction, account.account_id)
         for (number,) in await transaction.rows(_NUMBERS, values):
-            stored = await counts.counted_renderings(transaction, library, [number], COUNTED_FORM)
+            stored = await counts.counted_renderings(library, [number], COUNTED_FORM)
             words = (stored_words(stored[0]) or "").rpartition(f"{UNCOUNTED_END} ")[2]
             row = {"number": number, "words": words, "word_form": COUNTED_FORM}
-            await upserts.reword(transaction, library, [row], occurrences([words]))
+            await upserts.reword(library, [row], occurrences([words]))
 
     await database.write(work)

@@ -332,17 +332,22 @@ class ChangeStore(Store):
         await transaction.run_many(self._sql["insert_label"], rows)
 
     async def current(
-        self, transaction: Transaction, opened: LockedLibrary, numbers: Sequence[int]
+        self, opened: LockedLibrary, numbers: Sequence[int]
     ) -> dict[int, CurrentPost]:
         """The present state of these bookmarks, without a compressed rendering, by number."""
         values = {"account_id": opened.account_id, "place": opened.place, "numbers": numbers}
         labels: dict[int, list[int]] = {}
-        for number, label_id in await transaction.rows(self._sql["labels_of_posts"], values):
+        for number, label_id in await opened.transaction.rows(self._sql["labels_of_posts"], values):
             labels.setdefault(number, []).append(label_id)
         found = {}
-        for post_id, number, rendering, is_read, is_archived, *others in await transaction.rows(
-            self._sql["posts"], values
-        ):
+        for (
+            post_id,
+            number,
+            rendering,
+            is_read,
+            is_archived,
+            *others,
+        ) in await opened.transaction.rows(self._sql["posts"], values):
             state = State(
                 *(b"", *others, bool(is_read), bool(is_archived), tuple(labels.get(number, ())))
             )

@@ -110,13 +110,7 @@ class LabelStore(Store):
         rows = await self._database.slow_rows(self._sql["by_authors"], values)
         return {author: numbers for author, numbers in rows}  # noqa: C416 - rows are sequences
 
-    async def refuse(
-        self,
-        transaction: Transaction,
-        library: LockedLibrary,
-        label_id: int,
-        numbers: Sequence[int],
-    ) -> bool:
+    async def refuse(self, library: LockedLibrary, label_id: int, numbers: Sequence[int]) -> bool:
         """Notes that a label is not suggested for bookmarks. False if it was not already.
 
         A bookmark with too many forgets all earlier ones.
@@ -127,40 +121,31 @@ class LabelStore(Store):
             "mark": f",{label_id},",
             "most": REFUSED_CHARACTERS,
         }
-        return bool(await transaction.rows(self._sql["refuse"], values))
+        return bool(await library.transaction.rows(self._sql["refuse"], values))
 
-    async def insert(
-        self, transaction: Transaction, library: LockedLibrary, labels: Sequence[Label], now: int
-    ) -> None:
+    async def insert(self, library: LockedLibrary, labels: Sequence[Label], now: int) -> None:
         rows = [{**_row(library, label), "created_at": now} for label in labels]
-        await transaction.run_many(self._sql["insert"], rows)
+        await library.transaction.run_many(self._sql["insert"], rows)
 
-    async def update(
-        self,
-        transaction: Transaction,
-        library: LockedLibrary,
-        label: Label,
-        now: int | None = None,
-    ) -> None:
+    async def update(self, library: LockedLibrary, label: Label, now: int | None = None) -> None:
         """Without `now`, it counts as unchanged."""
-        await transaction.run(self._sql["update"], {**_row(library, label), "now": now})
+        await library.transaction.run(self._sql["update"], {**_row(library, label), "now": now})
 
-    async def delete(self, transaction: Transaction, library: LockedLibrary, label: Label) -> None:
+    async def delete(self, library: LockedLibrary, label: Label) -> None:
         """Its sharing ends with it."""
-        await transaction.run(self._sql["delete"], _row(library, label))
-        await self._shares.end(transaction, library.account_id, Shared.LABEL, str(label.label_id))
+        await library.transaction.run(self._sql["delete"], _row(library, label))
+        await self._shares.end(
+            library.transaction, library.account_id, Shared.LABEL, str(label.label_id)
+        )
 
-    async def detach_all(
-        self, transaction: Transaction, library: LockedLibrary, numbers: Sequence[int]
-    ) -> None:
+    async def detach_all(self, library: LockedLibrary, numbers: Sequence[int]) -> None:
         """Removes all labels of bookmarks."""
         rows = [{"account_id": library.account_id, "number": number} for number in numbers]
-        await transaction.run_many(self._sql["uncount_all"], rows)
-        await transaction.run_many(self._sql["detach_all"], rows)
+        await library.transaction.run_many(self._sql["uncount_all"], rows)
+        await library.transaction.run_many(self._sql["detach_all"], rows)
 
     async def relabel(
         self,
-        transaction: Transaction,
         library: LockedLibrary,
         attached: Sequence[tuple[int, int]],
         detached: Sequence[tuple[int, int]],
@@ -172,10 +157,10 @@ class LabelStore(Store):
                 {"account_id": library.account_id, "label_id": label_id, "number": number}
                 for label_id, number in pairs
             ]
-            await transaction.run_many(self._sql[name], rows)
+            await library.transaction.run_many(self._sql[name], rows)
             for label_id, _ in pairs:
                 changes[label_id] = changes.get(label_id, 0) + step
-        await transaction.run_many(
+        await library.transaction.run_many(
             self._sql["count"],
             [
                 {"account_id": library.account_id, "label_id": label_id, "change": change}

@@ -18,8 +18,9 @@ from bowerbird.storage.database import Database, Reader, Row, Store, Transaction
 
 
 class LockedLibrary(Struct):
-    """A library row that this transaction has locked, with its next free numbers."""
+    """A library row that a transaction has locked, with its next free numbers."""
 
+    transaction: Transaction
     account_id: int
     place: int
     next_number: int
@@ -47,6 +48,7 @@ class LibraryStore(Store):
             return None
         local_number, next_number, next_label_id, version, renamed, last_change, is_open = rows[0]
         return LockedLibrary(
+            transaction,
             account_id,
             place_of(local_number),
             next_number,
@@ -64,7 +66,6 @@ class LibraryStore(Store):
 
     async def advance(
         self,
-        transaction: Transaction,
         library: LockedLibrary,
         change: Counts,
         happened: Sequence[Happening] = (),
@@ -83,8 +84,8 @@ class LibraryStore(Store):
             **msgspec.structs.asdict(change),
             "events": _count(happened),
         }
-        await transaction.run(self._sql["advance"], values)
-        await self._log(transaction, library.account_id, happened, now, touches=touches)
+        await library.transaction.run(self._sql["advance"], values)
+        await self._log(library.transaction, library.account_id, happened, now, touches=touches)
 
     async def touch(
         self,

@@ -72,7 +72,7 @@ class Flags:
         if not posts:
             raise errors.not_found("post", ", ".join(post_ids[:3]))
         action = FLAG_ACTIONS.get((flags.is_read, flags.is_archived), BulkAction.UPDATE_NOTE)
-        change = await self._kept.finish(transaction, changeset, action, len(posts))
+        change = await self._kept.finish(changeset, action, len(posts))
         return FlagsResult(
             [BookmarkState(post.post_id, post.is_read, post.is_archived) for post in posts],
             affected,
@@ -197,7 +197,7 @@ class Highlights:
         if post is None:
             raise errors.not_found("post", post_id)
         await changeset.rewrite(post, change)
-        return await self._kept.finish(transaction, changeset, action, 1)
+        return await self._kept.finish(changeset, action, 1)
 
 
 def _span(text: str, request: NewHighlight) -> Span:

@@ -211,8 +211,8 @@ class Duplicates:
             _give_labels(changeset, keep, some)
             kept.append(KeptPost(keep.post_id, keep.tags or None))
         every = [post for some in removed for post in some]
-        await self._batches.put(transaction, account, changeset, every)
-        change = await self._kept.finish(transaction, changeset, BulkAction.TRASH, len(every))
+        await self._batches.put(account, changeset, every)
+        change = await self._kept.finish(changeset, BulkAction.TRASH, len(every))
         if every:
             entry = self._activity.entry(ActivityKind.POSTS_DELETED)
             await self._activity.add(transaction, account.account_id, entry)

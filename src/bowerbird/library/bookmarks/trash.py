@@ -20,11 +20,7 @@ from bowerbird.library.bookmarks.searching.highlighting import addresses_of, fie
 from bowerbird.library.bookmarks.writing.changeset import Changesets
 from bowerbird.library.bookmarks.writing.kept_changes import Done, KeptChanges
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
-from bowerbird.library.bookmarks.writing.trash_batch import (
-    KEPT,
-    Purging,
-    TrashBatches,
-)
+from bowerbird.library.bookmarks.writing.trash_batch import KEPT, Purging, TrashBatches
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account, ActivityKind
 from bowerbird.model.bulk import BulkAction, BulkRow, Changed, PostField
@@ -82,10 +78,10 @@ class Trash:
         post = changeset.post(post_id)
         if post is None:
             raise errors.not_found("post", post_id)
-        await self._batches.put(transaction, account, changeset, [post], since=removed_at)
+        await self._batches.put(account, changeset, [post], since=removed_at)
         change, now = None, self._clock()
         if is_kept:
-            change = await self._kept.finish(transaction, changeset, BulkAction.TRASH, 1)
+            change = await self._kept.finish(changeset, BulkAction.TRASH, 1)
         else:
             await changeset.finish(now)
         entry = self._activity.entry(ActivityKind.POSTS_DELETED, post_id)
@@ -103,7 +99,7 @@ class Trash:
             raise errors.not_found("deleted post", post_id)
         kept = msgspec.json.encode(taken[post_id])
         moved = [Changed(post_id, PostField.TRASHED, was_set=True, kept=kept)]
-        change = await self._kept.keep(transaction, library, Done(BulkAction.RESTORE, moved))
+        change = await self._kept.keep(library, Done(BulkAction.RESTORE, moved))
         found = await self._bookmarks.by_post_id_within(transaction, account, post_id)
         assert found is not None
         return found, change

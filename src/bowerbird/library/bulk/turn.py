@@ -164,7 +164,7 @@ class BulkTurns:
         await changeset.load(post_ids)
         posts = [post for one in post_ids if (post := changeset.post(one)) is not None]
         if row.action is BulkAction.TRASH:
-            await self._batches.put(transaction, account, changeset, posts)
+            await self._batches.put(account, changeset, posts)
         elif row.action in _FLAGS:
             for post in posts:
                 changeset.set_flags(post, **_FLAGS[row.action])
@@ -297,7 +297,7 @@ class LabelRenaming:
                 await self._leave_rules(transaction, account_id, row)
             return asked, row
         renamed = msgspec.structs.replace(label, name=after, name_key=key, former_name=label.name)
-        await self._labels.update(transaction, library, renamed, self._clock())
+        await self._labels.update(library, renamed, self._clock())
         await self._accounts.follow_label(transaction, account_id, before, after)
         rules = await self._rules.rename(transaction, account_id, before, after)
         if not is_undo:

@@ -221,7 +221,7 @@ class BulkUndo:
         kept = {one.post_id: one.kept for one in own if one.field == PostField.TRASHED}
         posts = [post for one in kept if (post := changeset.post(one)) is not None]
         as_before = {one: _trashed(data) for one, data in kept.items() if data is not None}
-        await self._batches.put(transaction, account, changeset, posts, kept=as_before)
+        await self._batches.put(account, changeset, posts, kept=as_before)
         changed += [post.post_id for post in posts]
         restored = len({owner_of(one) for one in changed if not one.startswith(ValueKind.RULE)})
         return restored + await self._give_back_in_trash(transaction, account.account_id, absent)

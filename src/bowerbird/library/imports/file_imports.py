@@ -46,16 +46,15 @@ from bowerbird.model.arrival import (
     OrderSource,
     RunCounts,
 )
-from bowerbird.model.labels import MAX_NAME_CHARACTERS, Label
+from bowerbird.model.labels import MAX_NAME_CHARACTERS, Label, name_key
 from bowerbird.requests import limits
 from bowerbird.sources import reading
 from bowerbird.sources.found import Choices, FoundPost, LeftOut, Notice
 from bowerbird.sources.parsing.text_lines import SeekableFile, storable
 from bowerbird.sources.reading import UnknownFile
 from bowerbird.storage.bookmarks.upsert import StoredPost
-from bowerbird.storage.database import Database, place_of
+from bowerbird.storage.database import Database
 from bowerbird.storage.labels import LabelStore
-from bowerbird.storage.libraries import LockedLibrary
 
 # Each takes about 200 bytes of memory. Of further posts, a second record is compared with the
 # library as it is.
@@ -125,10 +124,12 @@ class DryRun:
         if keys - self._created.keys():
             labels = await self._labels.named(self._database, account_id, sorted(keys))
             count = await self._labels.count(account_id) + len(self._created)
-        # Nothing is locked, because nothing is written: only its next numbers are used.
-        opened = LockedLibrary(account_id, place_of(self._account.local_number), 0, 0, 0)
         return LabelRoom(
-            opened, labels | self._created, limits.LABELS_MAX - count, limits.POST_LABELS_MAX
+            # Nothing is written, so they need no ids.
+            lambda name: Label(0, name, name_key(name)),
+            labels | self._created,
+            limits.LABELS_MAX - count,
+            limits.POST_LABELS_MAX,
         )
 
     def _remember(

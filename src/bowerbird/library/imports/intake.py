@@ -296,11 +296,7 @@ class Intake:
         )
 
     async def _refilled(
-        self,
-        account: Account,
-        found: Sequence[FoundPost],
-        known: Known,
-        back: Sequence[FoundPost],
+        self, account: Account, found: Sequence[FoundPost], known: Known, back: Sequence[FoundPost]
     ) -> Sequence[FoundPost]:
         """If only the link of a deleted post comes back, the post gets its content back too."""
         stubs = [one.record.post_id for one in back if one.completeness is Completeness.STUB]
@@ -344,11 +340,9 @@ class Intake:
         if known != prepared.known:
             # Somebody else changed these posts since they were compared.
             made = plan(prepared.found, known, self._clock(), is_saving=prepared.is_saving)
-        outcome, done = await self._put(
-            transaction, opened, made, known, run, by=_changed_by(prepared)
-        )
+        outcome, done = await self._put(opened, made, known, run, by=_changed_by(prepared))
         if prepared.is_saving:
-            change = await self._kept.keep(transaction, opened, done, onto)
+            change = await self._kept.keep(opened, done, onto)
             outcome = msgspec.structs.replace(outcome, change=change)
             await self._upsert.log.forget(transaction, account_id, _numbers(made, known))
         if run is not None:
@@ -361,21 +355,13 @@ class Intake:
         await self._upsert.log.make_room(account.account_id)
 
     async def _put(
-        self,
-        transaction: Transaction,
-        opened: LockedLibrary,
-        made: Plan,
-        known: Known,
-        run: RunRow | None,
-        *,
-        by: ChangedBy,
+        self, opened: LockedLibrary, made: Plan, known: Known, run: RunRow | None, *, by: ChangedBy
     ) -> tuple[IntakeOutcome, Done]:
         """What was written. If it is of no run, also for its undo."""
         if not made.writes:
             return outcome_of(made.items, frozenset(), ()), Done(BulkAction.SAVE, [])
         back = {one.post_id: known.deletions[one.post_id] for one in made.items if one.is_back}
         written = await self._upsert.put_into(
-            transaction,
             opened,
             made.writes,
             stored={post_id: post.existing for post_id, post in known.posts.items()},

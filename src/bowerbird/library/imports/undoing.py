@@ -48,11 +48,7 @@ from bowerbird.model.arrival import (
 from bowerbird.model.bulk import PostField, ValueKind, value_key
 from bowerbird.model.events import EventType, Happening, changed_fields
 from bowerbird.model.labels import Label
-from bowerbird.model.posts.bookmarks import (
-    is_undated,
-    rendered_post,
-    tags_json,
-)
+from bowerbird.model.posts.bookmarks import is_undated, rendered_post, tags_json
 from bowerbird.sources import own_json
 from bowerbird.storage.bookmarks.changeset import ChangesetStore
 from bowerbird.storage.bookmarks.trash import DeletionStore
@@ -230,9 +226,9 @@ class Undoing:
         sizes = await self._changes.sizes(transaction, account_id, run.number, POSTS_PER_TURN)
         if sizes:
             some = turns.fitting(sizes, POSTS_PER_TURN)
-            await self._undo_posts(transaction, opened, run, some)
+            await self._undo_posts(opened, run, some)
             return False
-        if not await self._undo_labels(transaction, opened, run):
+        if not await self._undo_labels(opened, run):
             return False
         await self._changes.remove_first(transaction, account_id, run.number, 1)
         await self._runs.set_state(
@@ -271,32 +267,28 @@ class Undoing:
             counts = UndoCounts(removed=removed)
             await self._runs.add_undone(transaction, account_id, run.number, counts)
 
-    async def _undo_posts(
-        self, transaction: Transaction, opened: LockedLibrary, run: RunRow, some: int
-    ) -> None:
+    async def _undo_posts(self, opened: LockedLibrary, run: RunRow, some: int) -> None:
         account_id = opened.account_id
-        logged = dict(await self._changes.of_run(transaction, account_id, run.number, some))
+        logged = dict(await self._changes.of_run(opened.transaction, account_id, run.number, some))
         changes = {number: change for number, change in logged.items() if change is not None}
         taken_over = [number for number, change in logged.items() if change is None]
-        left = await self._changes.current(transaction, opened, taken_over) if taken_over else ()
+        left = await self._changes.current(opened, taken_over) if taken_over else ()
         later = await self._changes.of_posts(
-            transaction, account_id, list(changes), after=run.number
+            opened.transaction, account_id, list(changes), after=run.number
         )
         handed_on = [
             Replaced(run_number, number, change, _handed_on(changes[number], change))
             for number, ((run_number, change), *_) in later.items()
         ]
-        await self._changes.replace(transaction, account_id, handed_on)
+        await self._changes.replace(opened.transaction, account_id, handed_on)
         own = {number: change for number, change in changes.items() if number not in later}
-        done = await self._restore(transaction, opened, own)
-        await self._changes.remove_to(transaction, account_id, run.number, list(logged))
+        done = await self._restore(opened, own)
+        await self._changes.remove_to(opened.transaction, account_id, run.number, list(logged))
         counts = done + UndoCounts(kept=len(handed_on) + len(left))
-        await self._runs.add_undone(transaction, account_id, run.number, counts)
+        await self._runs.add_undone(opened.transaction, account_id, run.number, counts)
 
-    async def _restore(
-        self, transaction: Transaction, opened: LockedLibrary, changes: dict[int, Change]
-    ) -> UndoCounts:
-        current = await self._changes.current(transaction, opened, list(changes))
+    async def _restore(self, opened: LockedLibrary, changes: dict[int, Change]) -> UndoCounts:
+        current = await self._changes.current(opened, list(changes))
         wanted = {
             label_id
             for change in changes.values()
@@ -304,26 +296,28 @@ class Undoing:
             for label_id in change.before.labels
         }
         wanted.update(label_id for post in current.values() for label_id in post.state.labels)
-        labels = await self._labels.by_ids(transaction, opened.account_id, sorted(wanted))
+        labels = await self._labels.by_ids(opened.transaction, opened.account_id, sorted(wanted))
         work = Restoration(labels)
         for number, change in changes.items():
             if number in current:
                 work.add(number, change, current[number])
-        await self._labels.relabel(transaction, opened, work.attached, work.detached)
-        await self._labels.detach_all(transaction, opened, work.removed)
-        counted = await self._counted.of(transaction, opened, work.removed)
-        await self._posts.remove(transaction, opened, work.removed, counted)
+        await self._labels.relabel(opened, work.attached, work.detached)
+        await self._labels.detach_all(opened, work.removed)
+        counted = await self._counted.of(opened, work.removed)
+        await self._posts.remove(opened, work.removed, counted)
         reworded = [row["number"] for row in work.rows if row["words"] is not None]
-        counted = await self._counted.of(transaction, opened, reworded)
-        await self._store.update(transaction, opened, work.rows, counted)
-        await self._upsert.mark_stale(transaction, opened, work.arrivals)
-        await self._links.add(transaction, opened.account_id, work.emptied, self._clock())
-        await self._deletions.put(transaction, opened.account_id, work.deletions, DELETIONS_MAX)
+        counted = await self._counted.of(opened, reworded)
+        await self._store.update(opened, work.rows, counted)
+        await self._upsert.mark_stale(opened, work.arrivals)
+        await self._links.add(opened.transaction, opened.account_id, work.emptied, self._clock())
+        await self._deletions.put(
+            opened.transaction, opened.account_id, work.deletions, DELETIONS_MAX
+        )
         states = {number: post.state for number, post in current.items()}
         changed = fields_changed(work.rows, states, work.attached, work.detached)
         purged = [current[number].post_id for number in work.removed]
         await self._bulk.take_over(
-            transaction,
+            opened.transaction,
             opened.account_id,
             [*((one, field) for one, field, _ in changed), *work.values],
             purged,
@@ -335,18 +329,20 @@ class Undoing:
                 *events.of_posts(changed, names),
                 *events.of_purged(purged),
             ]
-            await self._libraries.advance(transaction, opened, work.change, happened, self._clock())
+            await self._libraries.advance(opened, work.change, happened, self._clock())
         return UndoCounts(removed=len(work.removed), restored=len(work.rows), kept=work.kept)
 
-    async def _undo_labels(
-        self, transaction: Transaction, opened: LockedLibrary, run: RunRow
-    ) -> bool:
+    async def _undo_labels(self, opened: LockedLibrary, run: RunRow) -> bool:
         """Removes labels that the run created and nobody uses; True if none are left to look at."""
         account_id = opened.account_id
-        created = await self._changes.labels(transaction, account_id, run.number, _LABELS_PER_TURN)
+        created = await self._changes.labels(
+            opened.transaction, account_id, run.number, _LABELS_PER_TURN
+        )
         if not created:
             return True
-        labels = await self._labels.by_ids(transaction, account_id, [one for one, _ in created])
+        labels = await self._labels.by_ids(
+            opened.transaction, account_id, [one for one, _ in created]
+        )
         used = []
         removed = []
         for label_id, name in created:
@@ -356,15 +352,17 @@ class Undoing:
             if label.bookmark_count:
                 used.append((label_id, name))
             else:
-                await self._labels.delete(transaction, opened, label)
+                await self._labels.delete(opened, label)
                 removed.append(label)
-        later = await self._changes.later_run(transaction, account_id, run.number)
+        later = await self._changes.later_run(opened.transaction, account_id, run.number)
         if later is not None:
-            await self._changes.add_labels(transaction, account_id, later, used)
-        await self._changes.delete_labels(transaction, account_id, run.number, created[-1][0])
+            await self._changes.add_labels(opened.transaction, account_id, later, used)
+        await self._changes.delete_labels(
+            opened.transaction, account_id, run.number, created[-1][0]
+        )
         if removed:
             happened = events.of_labels(EventType.LABEL_DELETED, removed)
-            await self._libraries.advance(transaction, opened, Counts(), happened, self._clock())
+            await self._libraries.advance(opened, Counts(), happened, self._clock())
         return False
 
 
@@ -423,6 +421,6 @@ class DemoRemoval:
         unused = await self._store.unused_labels(transaction, account_id, (first, last))
         labels = await self._labels.by_ids(transaction, account_id, unused)
         for label in labels.values():
-            await self._labels.delete(transaction, library, label)
+            await self._labels.delete(library, label)
         happened += events.of_labels(EventType.LABEL_DELETED, labels.values())
         await self._libraries.touch(transaction, account_id, happened, self._clock())

@@ -233,7 +233,7 @@ class Labels:
         if isinstance(outcome, Refusal):
             raise outcome
         row = await self._kept.finish(
-            transaction, changeset, _ACTIONS[op], len(change.post_ids) - len(outcome.not_found)
+            changeset, _ACTIONS[op], len(change.post_ids) - len(outcome.not_found)
         )
         return outcome if row is None else msgspec.structs.replace(outcome, change=row)
 
@@ -260,7 +260,7 @@ class Labels:
             running = Operations(changeset, sizes)
             outcomes = {index: await running.run(one) for index, one in changes.items()}
             action = BulkAction.LABEL_BATCH
-            row = await self._kept.finish(transaction, changeset, action, len(sizes))
+            row = await self._kept.finish(changeset, action, len(sizes))
         results = [
             _result(
                 index, one, one.refusal if isinstance(one, InvalidOperation) else outcomes[index]
@@ -286,7 +286,7 @@ class Labels:
         created = await changeset.create_label(name)
         done = Done(BulkAction.CREATE_LABEL, [], changeset.changed_labels)
         await changeset.finish(self._clock())
-        return to_response(created), await self._kept.keep(transaction, library, done)
+        return to_response(created), await self._kept.keep(library, done)
 
     async def find(
         self, account: Account, label_id: str, reader: Reader | None = None
@@ -338,7 +338,7 @@ class Labels:
         else:
             about = [ChangedLabel(label.label_id, label.name)]
             done = Done(BulkAction.UPDATE_LABEL, changeset.changed, about)
-            row = await self._kept.keep(transaction, library, done)
+            row = await self._kept.keep(library, done)
         renamed = msgspec.structs.replace(changed, name=name, name_key=name_key(name))
         return to_response(renamed), row
 

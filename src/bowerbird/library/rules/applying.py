@@ -59,12 +59,7 @@ class Applying:
         self._webhooks = WebhookStore(database)
         self._libraries = LibraryStore(database)
 
-    async def apply(
-        self,
-        within: Pass,
-        compiled: Compiled,
-        post_ids: Sequence[str],
-    ) -> Outcome:
+    async def apply(self, within: Pass, compiled: Compiled, post_ids: Sequence[str]) -> Outcome:
         found = _Found()
         with activity.made_by(maker(compiled.rule.name)):
             await self._label(within, compiled, post_ids, found)
@@ -92,11 +87,7 @@ class Applying:
         await self._kept.make_room(within.transaction, account_id, added)
 
     async def _label(
-        self,
-        within: Pass,
-        compiled: Compiled,
-        post_ids: Sequence[str],
-        found: "_Found",
+        self, within: Pass, compiled: Compiled, post_ids: Sequence[str], found: "_Found"
     ) -> None:
         labels = [
             (action, name)
@@ -117,11 +108,7 @@ class Applying:
         await self._finish(within, changeset, _label_action(labels), len(posts), found)
 
     async def _flag(
-        self,
-        within: Pass,
-        compiled: Compiled,
-        post_ids: Sequence[str],
-        found: "_Found",
+        self, within: Pass, compiled: Compiled, post_ids: Sequence[str], found: "_Found"
     ) -> None:
         is_read = True if compiled.rule.does(Do.MARK_READ) else None
         is_archived = True if compiled.rule.does(Do.ARCHIVE) else None
@@ -134,15 +121,10 @@ class Applying:
         action = FLAG_ACTIONS[is_read, is_archived]
         await self._finish(within, changeset, action, len(posts), found)
 
-    async def _trash(
-        self,
-        within: Pass,
-        post_ids: Sequence[str],
-        found: "_Found",
-    ) -> None:
+    async def _trash(self, within: Pass, post_ids: Sequence[str], found: "_Found") -> None:
         changeset = await self._opened(within, post_ids)
         posts = _posts(changeset, post_ids)
-        await self._batches.put(within.transaction, within.account, changeset, posts)
+        await self._batches.put(within.account, changeset, posts)
         await self._finish(within, changeset, BulkAction.TRASH, len(posts), found)
         for post in posts:
             within.posts.pop(post.post_id, None)
@@ -160,10 +142,7 @@ class Applying:
         return True
 
     async def _opened(
-        self,
-        within: Pass,
-        post_ids: Sequence[str],
-        names: Sequence[str] = (),
+        self, within: Pass, post_ids: Sequence[str], names: Sequence[str] = ()
     ) -> Changeset:
         account_id = within.account.account_id
         library = await self._renames.lock(within.transaction, account_id)
@@ -178,15 +157,10 @@ class Applying:
         return changeset
 
     async def _finish(
-        self,
-        within: Pass,
-        changeset: Changeset,
-        action: BulkAction,
-        matched: int,
-        found: "_Found",
+        self, within: Pass, changeset: Changeset, action: BulkAction, matched: int, found: "_Found"
     ) -> None:
         changed: Sequence[Changed] = changeset.changed
-        row = await self._kept.finish(within.transaction, changeset, action, matched, at=within.now)
+        row = await self._kept.finish(changeset, action, matched, at=within.now)
         if row is not None:
             found.posts.update(one.post_id for one in changed)
             found.changes.append(Applied(action, row.changed, row.change_id, row.label_name))

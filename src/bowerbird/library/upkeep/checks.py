@@ -77,7 +77,9 @@ class Checks:
         numbers = await self._store.orphans(kind, account)
         if not numbers:
             return []
-        await self._fix(account, lambda t, _: self._store.delete_orphans(t, kind, account))
+        await self._fix(
+            account, lambda at: self._store.delete_orphans(at.transaction, kind, account)
+        )
         return [Finding(_ORPHANS[kind], str(len(numbers)), "0")]
 
     async def _counts(self, account: Account) -> list[Finding]:
@@ -93,17 +95,16 @@ class Checks:
             ]
         return findings
 
-    async def _fix_counts(
-        self, transaction: Transaction, _: LockedLibrary, *, kind: str, account: Account
-    ) -> None:
-        await self._store.fix_counts(transaction, kind, account)
+    async def _fix_counts(self, opened: LockedLibrary, *, kind: str, account: Account) -> None:
+        await self._store.fix_counts(opened.transaction, kind, account)
 
     async def _counters(self, account: Account) -> list[Finding]:
         stored, expected = await self._store.counters(self._database.slow_rows, account)
         if stored == expected:
             return []
 
-        async def change(transaction: Transaction, _: LockedLibrary) -> None:
+        async def change(opened: LockedLibrary) -> None:
+            transaction = opened.transaction
             counters = await self._store.counters(transaction.rows, account)
             await self._store.fix_counters(transaction, account, counters[1])
 
@@ -148,13 +149,13 @@ class Checks:
         return self._is_deep or secrets.randbelow(max(account.total, 1)) < _SAMPLE_SIZE
 
     async def _rewrite(self, account: Account, numbers: Sequence[int]) -> None:
-        async def change(transaction: Transaction, opened: LockedLibrary) -> list[Happening]:
-            stored = await self._store.by_numbers(transaction, account, numbers)
+        async def change(opened: LockedLibrary) -> list[Happening]:
+            stored = await self._store.by_numbers(opened.transaction, account, numbers)
             comparisons = [each for each in map(Comparison, stored) if each.is_fixable]
             rows = [comparison.row(comparison.words()) for comparison in comparisons]
-            counted = await self._counted.of(transaction, opened, [row["number"] for row in rows])
-            await self._upserts.update(transaction, opened, rows, counted)
-            await self._mark_vectors(transaction, account, numbers)
+            counted = await self._counted.of(opened, [row["number"] for row in rows])
+            await self._upserts.update(opened, rows, counted)
+            await self._mark_vectors(opened.transaction, account, numbers)
             changed = [row["post_id"] for row in rows]
             return [Happening(EventType.POST_CHANGED, changed)] if changed else []
 
@@ -171,9 +172,7 @@ class Checks:
         await self._vector_store.mark_stale(transaction, account.account_id, stale)
 
     async def _fix(
-        self,
-        account: Account,
-        change: Callable[[Transaction, LockedLibrary], Awaitable[list[Happening] | None]],
+        self, account: Account, change: Callable[[LockedLibrary], Awaitable[list[Happening] | None]]
     ) -> None:
         """Changes a locked library and increments its version, if fixing is on."""
         if not self._fixes:
@@ -182,7 +181,7 @@ class Checks:
         async def work(transaction: Transaction) -> None:
             opened = await self._libraries.lock(transaction, account.account_id)
             if opened is not None:
-                happened = await change(transaction, opened) or ()
+                happened = await change(opened) or ()
                 now = system_clock()
                 await self._libraries.touch(transaction, account.account_id, happened, now)
 

@@ -216,7 +216,7 @@ class WordCountChecks:
             if library is None or library.version != version:
                 return False
             if self._fixes:
-                await self._counts.change(transaction, library, stored, expected)
+                await self._counts.change(library, stored, expected)
                 await self._libraries.touch(transaction, account.account_id)
             return True
 

@@ -67,8 +67,8 @@ class AnnotationUpkeep:
                 if refused.code is not Code.NOT_FOUND:
                     raise
             else:
-                await self._documents.index(transaction, opened, numbers)
-                await self._libraries.advance(transaction, opened, Counts())
+                await self._documents.index(opened, numbers)
+                await self._libraries.advance(opened, Counts())
             await self._store.delete_indexed(transaction, account_id, numbers[-1])
             return True
 
@@ -114,8 +114,8 @@ class Dating:
             rows = [_row(one) for one in comparisons if one.is_fixable and not one.is_lost]
             renderings = {row["number"]: row["rendering"] for row in rows}
             reworded = [row["number"] for row in rows if row["words"] is not None]
-            counted = await self._counted.of(transaction, library, reworded)
-            await self._upserts.update(transaction, library, rows, counted)
+            counted = await self._counted.of(library, reworded)
+            await self._upserts.update(library, rows, counted)
             await self._vectors.mark(
                 transaction,
                 account_id,
@@ -153,7 +153,7 @@ class _Looking:
     async def run(self, account_id: int) -> None:
         async def work(transaction: Transaction) -> bool:
             library = await lock_library(self._libraries, transaction, account_id)
-            has_looked = await self._look(transaction, library)
+            has_looked = await self._look(library)
             if has_looked:
                 await self._libraries.touch(transaction, account_id)
             return has_looked
@@ -161,7 +161,7 @@ class _Looking:
         while await self._database.write(work):  # noqa: ASYNC110 - leaves time for other writers
             await asyncio.sleep(_PAUSE_S)
 
-    async def _look(self, transaction: Transaction, library: LockedLibrary) -> bool:
+    async def _look(self, library: LockedLibrary) -> bool:
         """Stores what it finds of some posts. False if none are left."""
         raise NotImplementedError
 
@@ -173,15 +173,17 @@ class PostLanguages(_Looking):
         """The next accounts with posts that nothing has looked at."""
         return await self._store.accounts_without_languages(after, _ACCOUNTS_PER_PAGE)
 
-    async def _look(self, transaction: Transaction, library: LockedLibrary) -> bool:
+    async def _look(self, library: LockedLibrary) -> bool:
         account_id = library.account_id
-        numbers = await self._store.without_language(transaction, account_id, _POSTS_PER_TURN)
+        numbers = await self._store.without_language(
+            library.transaction, account_id, _POSTS_PER_TURN
+        )
         if not numbers:
             return False
-        renderings = await self._upserts.renderings(transaction, library, numbers)
+        renderings = await self._upserts.renderings(library, numbers)
         # Those that cannot be read have an unknown one.
         found = {number: _language(renderings.get(number, b"")) for number in numbers}
-        await self._upserts.set_languages(transaction, library, found)
+        await self._upserts.set_languages(library, found)
         return True
 
 
@@ -199,17 +201,17 @@ class PostTraits(_Looking):
         """The next accounts with posts that nothing has looked at."""
         return await self._store.accounts_without_traits(after, _ACCOUNTS_PER_PAGE)
 
-    async def _look(self, transaction: Transaction, library: LockedLibrary) -> bool:
+    async def _look(self, library: LockedLibrary) -> bool:
         account_id = library.account_id
-        found = await self._store.without_traits(transaction, account_id, _POSTS_PER_TURN)
+        found = await self._store.without_traits(library.transaction, account_id, _POSTS_PER_TURN)
         if not found:
             return False
-        renderings = await self._upserts.renderings(transaction, library, list(found))
+        renderings = await self._upserts.renderings(library, list(found))
         rows = [
             {"number": number, **_traits(bits, renderings.get(number, b""))}
             for number, bits in found.items()
         ]
-        await self._upserts.set_traits(transaction, library, rows)
+        await self._upserts.set_traits(library, rows)
         return True
 
 
@@ -308,7 +310,7 @@ class Reindexing:
 
         async def work(transaction: Transaction) -> bool:
             library = await lock_library(self._libraries, transaction, account_id)
-            has_added = await self._counts.add_pending(transaction, library)
+            has_added = await self._counts.add_pending(library)
             if has_added and not await self._counts.is_pending(transaction, account_id):
                 # Cached answers about misspelled words did not know the new words.
                 await self._libraries.touch(transaction, account_id)
@@ -332,16 +334,14 @@ class Reindexing:
 
         async def work(transaction: Transaction) -> None:
             library = await lock_library(self._libraries, transaction, account_id)
-            stored = await self._counts.still_uncounted(transaction, library, list(hashes))
+            stored = await self._counts.still_uncounted(library, list(hashes))
             current = [row for row in rows if stored.get(row["number"]) == hashes[row["number"]]]
             readable = [row for row in current if row["words"] is not None]
             # Their old words stay in the index, and they count as posts without words.
             lost = [{**row, "words": ""} for row in current if row["words"] is None]
             for write, some in (self._upserts.reword, readable), (self._upserts.count_words, lost):
-                counted = await self._counted.of(
-                    transaction, library, [row["number"] for row in some]
-                )
-                await write(transaction, library, some, counted)
+                counted = await self._counted.of(library, [row["number"] for row in some])
+                await write(library, some, counted)
             await self._mark_stale_vectors(transaction, account_id, posts, current)
             await self._libraries.touch(transaction, account_id)
 
@@ -366,10 +366,6 @@ class Reindexing:
 
 def _rows_of(posts: Sequence[UncountedPost]) -> list[dict[str, Any]]:
     return [
-        {
-            "number": post.number,
-            "words": stored_words(post.rendering),
-            "word_form": INDEX_FORM,
-        }
+        {"number": post.number, "words": stored_words(post.rendering), "word_form": INDEX_FORM}
         for post in posts
     ]

@@ -65,11 +65,7 @@ ChangedView = tuple[ViewResponse, BulkRow | None]
 
 class Views:
     def __init__(
-        self,
-        database: Database,
-        bookmarks: Bookmarks,
-        clock: Clock,
-        budget: Budget | None = None,
+        self, database: Database, bookmarks: Bookmarks, clock: Clock, budget: Budget | None = None
     ) -> None:
         self._store = ViewStore(database)
         self._writing = ViewWriting(database, clock)
@@ -125,18 +121,11 @@ class Views:
         if sort.sort_by == RELEVANCE and filter.words is None and filter.meaning is None:
             sort = ViewSort("")
         page = ListQuery(
-            limit=query.limit,
-            cursor=query.cursor,
-            sort_by=sort.sort_by,
-            sort_order=sort.sort_order,
+            limit=query.limit, cursor=query.cursor, sort_by=sort.sort_by, sort_order=sort.sort_order
         )
         bound_to = (view.slug, view.base_query, bucket and bucket.query, view.default_sort)
         return await self._bookmarks.list(
-            account,
-            page,
-            vectors,
-            saved=SavedFilter(filter, bound_to),
-            for_page=for_page,
+            account, page, vectors, saved=SavedFilter(filter, bound_to), for_page=for_page
         )
 
     async def filter(self, account: Account, slug: str, bucket_slug: str | None) -> BookmarkFilter:
@@ -168,7 +157,7 @@ class Views:
     ) -> ChangedView:
         plans.check_writes(account)
         view, locked = await self._created(transaction, account, request)
-        return await self._done(transaction, account, view, locked, BulkAction.CREATE_VIEW)
+        return await self._done(account, view, locked, BulkAction.CREATE_VIEW)
 
     async def _created(
         self, transaction: Transaction, account: Account, request: NewView
@@ -203,7 +192,7 @@ class Views:
             return self._response_within(account, view, locked), None
         changed = msgspec.structs.replace(changed, updated_at=self._clock())
         await self._writing.put(transaction, locked, views, changed)
-        return await self._done(transaction, account, changed, locked, BulkAction.UPDATE_VIEW)
+        return await self._done(account, changed, locked, BulkAction.UPDATE_VIEW)
 
     async def stored(self, transaction: Transaction, account: Account, slug: str) -> View:
         """A view as the transaction sees it."""
@@ -220,20 +209,15 @@ class Views:
         locked = await self._writing.lock(transaction, account.account_id)
         view = _required(locked.views, slug)
         await self._writing.delete(transaction, locked, view)
-        return await self._done(transaction, account, view, locked, BulkAction.DELETE_VIEW)
+        return await self._done(account, view, locked, BulkAction.DELETE_VIEW)
 
     async def _done(
-        self,
-        transaction: Transaction,
-        account: Account,
-        view: View,
-        locked: Locked,
-        action: BulkAction,
+        self, account: Account, view: View, locked: Locked, action: BulkAction
     ) -> ChangedView:
         """The view, and the change, which keeps what the view was before."""
         before = replaced(value_key(ValueKind.VIEW, view.slug), locked.views.get(view.slug))
         done = Done(action, [before], [ChangedLabel(0, view.name)])
-        row = await self._kept.keep(transaction, locked.library, done)
+        row = await self._kept.keep(locked.library, done)
         return self._response_within(account, view, locked), row
 
     async def response(

@@ -46,11 +46,7 @@ class ChangesetStore(Store):
         self._merging = WordMerging(database)
 
     async def remove(
-        self,
-        transaction: Transaction,
-        library: LockedLibrary,
-        numbers: Sequence[int],
-        counted: Mapping[str, int],
+        self, library: LockedLibrary, numbers: Sequence[int], counted: Mapping[str, int]
     ) -> None:
         """Deletes bookmarks. `LabelStore.detach_all` detaches their labels.
 
@@ -59,23 +55,23 @@ class ChangesetStore(Store):
         if not numbers:
             return
         values = {"account_id": library.account_id, "place": library.place, "numbers": numbers}
-        async with self._merging.bounded(transaction, AFTER_DELETING):
+        async with self._merging.bounded(library.transaction, AFTER_DELETING):
             for name in _REMOVED:
-                await transaction.run(self._sql[name], values)
-        await self._counts.change(transaction, library, counted, {})
+                await library.transaction.run(self._sql[name], values)
+        await self._counts.change(library, counted, {})
 
     async def posts(
-        self, transaction: Transaction, library: LockedLibrary, post_ids: Sequence[str]
+        self, library: LockedLibrary, post_ids: Sequence[str]
     ) -> dict[str, EditablePost]:
         values = {"account_id": library.account_id, "place": library.place, "post_ids": post_ids}
-        return _posts_by_id(await transaction.rows(self._sql["posts"], values))
+        return _posts_by_id(await library.transaction.rows(self._sql["posts"], values))
 
     async def posts_with_sizes(
-        self, transaction: Transaction, library: LockedLibrary, post_ids: Sequence[str]
+        self, library: LockedLibrary, post_ids: Sequence[str]
     ) -> tuple[dict[str, EditablePost], dict[str, int]]:
         """The bookmarks that exist, and the bytes that are stored per bookmark."""
         values = {"account_id": library.account_id, "place": library.place, "post_ids": post_ids}
-        rows = await transaction.rows(self._sql["posts_with_sizes"], values)
+        rows = await library.transaction.rows(self._sql["posts_with_sizes"], values)
         sizes = {row[0]: row[5] for row in rows}
         return _posts_by_id([row[:5] for row in rows]), sizes
 
@@ -88,46 +84,32 @@ class ChangesetStore(Store):
         return {row[0]: row[5] for row in rows}
 
     async def posts_of_label(
-        self,
-        transaction: Transaction,
-        library: LockedLibrary,
-        label_id: int,
-        numbers: tuple[int, int],
+        self, library: LockedLibrary, label_id: int, numbers: tuple[int, int]
     ) -> dict[str, EditablePost]:
         """The label's bookmarks after the first number, up to the second."""
         after, last = numbers
         values = {"account_id": library.account_id, "place": library.place, "label_id": label_id}
         values |= {"after": after, "last": last}
-        return _posts_by_id(await transaction.rows(self._sql["posts_of_label"], values))
+        return _posts_by_id(await library.transaction.rows(self._sql["posts_of_label"], values))
 
     async def sizes_of_label(
-        self,
-        transaction: Transaction,
-        library: LockedLibrary,
-        label_id: int,
-        *,
-        after: int,
-        limit: int,
+        self, library: LockedLibrary, label_id: int, *, after: int, limit: int
     ) -> Sequence[tuple[int, int]]:
         """(number, stored bytes) of the label's bookmarks after a number."""
         values = {"account_id": library.account_id, "place": library.place, "label_id": label_id}
         values |= {"after": after, "limit": limit}
-        rows = await transaction.rows(self._sql["sizes_of_label"], values)
+        rows = await library.transaction.rows(self._sql["sizes_of_label"], values)
         return [(number, size) for number, size in rows]
 
-    async def set_tags(
-        self, transaction: Transaction, library: LockedLibrary, tags: Mapping[int, bytes | None]
-    ) -> None:
+    async def set_tags(self, library: LockedLibrary, tags: Mapping[int, bytes | None]) -> None:
         """Stores each bookmark number's tags, already encoded."""
         rows = [
             {"account_id": library.account_id, "place": library.place, "number": n, "tags": t}
             for n, t in tags.items()
         ]
-        await transaction.run_many(self._sql["set_tags"], rows)
+        await library.transaction.run_many(self._sql["set_tags"], rows)
 
-    async def set_flags(
-        self, transaction: Transaction, library: LockedLibrary, posts: Sequence[EditablePost]
-    ) -> None:
+    async def set_flags(self, library: LockedLibrary, posts: Sequence[EditablePost]) -> None:
         rows = [
             {
                 "account_id": library.account_id,
@@ -137,7 +119,7 @@ class ChangesetStore(Store):
             }
             for post in posts
         ]
-        await transaction.run_many(self._sql["set_flags"], rows)
+        await library.transaction.run_many(self._sql["set_flags"], rows)
 
 
 def _posts_by_id(rows: Sequence[Row]) -> dict[str, EditablePost]:

@@ -9,7 +9,7 @@ import msgspec
 from bowerbird.model.accounts import Account
 from bowerbird.model.arrival import ExistingBookmark
 from bowerbird.model.labels import name_key
-from bowerbird.storage.database import Database, Reader, Row, Store, Transaction, place_of
+from bowerbird.storage.database import Database, Reader, Row, Store, place_of
 from bowerbird.storage.libraries import LockedLibrary
 from bowerbird.storage.words.word_counts import WordCounts, occurrences
 
@@ -66,11 +66,9 @@ class UpsertStore(Store):
             posts |= await self.posts(reader, account_id, place, changed)
         return posts
 
-    async def renderings(
-        self, transaction: Transaction, opened: LockedLibrary, numbers: Sequence[int]
-    ) -> dict[int, bytes]:
+    async def renderings(self, opened: LockedLibrary, numbers: Sequence[int]) -> dict[int, bytes]:
         values = {"account_id": opened.account_id, "place": opened.place, "numbers": numbers}
-        rows = await transaction.rows(self._sql["renderings"], values)
+        rows = await opened.transaction.rows(self._sql["renderings"], values)
         return dict(tuple(row) for row in rows)
 
     async def threads(
@@ -80,80 +78,58 @@ class UpsertStore(Store):
         rows = await self._rows(reader, "threads", account_id=account_id, post_ids=post_ids)
         return {(thread, author_key) for thread, author_key in rows}
 
-    async def insert(
-        self, transaction: Transaction, opened: LockedLibrary, bookmarks: Sequence[dict[str, Any]]
-    ) -> None:
+    async def insert(self, opened: LockedLibrary, bookmarks: Sequence[dict[str, Any]]) -> None:
         rows = _placed(opened, bookmarks)
-        await transaction.run_many(self._sql["insert_bookmark"], rows)
-        await transaction.run_many(self._sql["put_content"], rows)
-        await self._put_words(transaction, opened, rows)
-        await self._counts.add(transaction, opened, await self._occurrences(rows))
+        await opened.transaction.run_many(self._sql["insert_bookmark"], rows)
+        await opened.transaction.run_many(self._sql["put_content"], rows)
+        await self._put_words(opened, rows)
+        await self._counts.add(opened, await self._occurrences(rows))
 
     async def update(
-        self,
-        transaction: Transaction,
-        opened: LockedLibrary,
-        bookmarks: Sequence[dict[str, Any]],
-        counted: Mapping[str, int],
+        self, opened: LockedLibrary, bookmarks: Sequence[dict[str, Any]], counted: Mapping[str, int]
     ) -> None:
         """A row without words keeps those that are stored.
 
         `counted`: the occurrences of words in the other rows before, as far as they are counted.
         """
         rows = _placed(opened, bookmarks)
-        await transaction.run_many(self._sql["update_bookmark"], rows)
-        await transaction.run_many(self._sql["put_content"], rows)
+        await opened.transaction.run_many(self._sql["update_bookmark"], rows)
+        await opened.transaction.run_many(self._sql["put_content"], rows)
         reworded = [row for row in rows if row["words"] is not None]
-        await self.reword(transaction, opened, reworded, counted)
+        await self.reword(opened, reworded, counted)
 
     async def rewrite(
-        self,
-        transaction: Transaction,
-        opened: LockedLibrary,
-        bookmark: dict[str, Any],
-        counted: Mapping[str, int],
+        self, opened: LockedLibrary, bookmark: dict[str, Any], counted: Mapping[str, int]
     ) -> None:
         """Writes another content of a stored bookmark. Without words it keeps those it has."""
         [row] = _placed(opened, [bookmark])
-        await transaction.run(self._sql["set_content_hash"], row)
-        await transaction.run(self._sql["set_rendering"], row)
+        await opened.transaction.run(self._sql["set_content_hash"], row)
+        await opened.transaction.run(self._sql["set_rendering"], row)
         if row["words"] is not None:
-            await self.reword(transaction, opened, [row], counted)
+            await self.reword(opened, [row], counted)
 
-    async def set_languages(
-        self, transaction: Transaction, opened: LockedLibrary, languages: Mapping[int, str]
-    ) -> None:
+    async def set_languages(self, opened: LockedLibrary, languages: Mapping[int, str]) -> None:
         """By the numbers of stored bookmarks."""
         rows = [{"number": number, "language": code} for number, code in languages.items()]
-        await transaction.run_many(self._sql["set_language"], _placed(opened, rows))
+        await opened.transaction.run_many(self._sql["set_language"], _placed(opened, rows))
 
-    async def set_traits(
-        self, transaction: Transaction, opened: LockedLibrary, rows: Sequence[dict[str, Any]]
-    ) -> None:
+    async def set_traits(self, opened: LockedLibrary, rows: Sequence[dict[str, Any]]) -> None:
         """Of stored bookmarks: a row has the number, the media and both prints."""
-        await transaction.run_many(self._sql["set_traits"], _placed(opened, rows))
+        await opened.transaction.run_many(self._sql["set_traits"], _placed(opened, rows))
 
     async def reword(
-        self,
-        transaction: Transaction,
-        opened: LockedLibrary,
-        bookmarks: Sequence[dict[str, Any]],
-        counted: Mapping[str, int],
+        self, opened: LockedLibrary, bookmarks: Sequence[dict[str, Any]], counted: Mapping[str, int]
     ) -> None:
         """Indexes other words of stored bookmarks. A row has the words and their form."""
         if not bookmarks:
             return
         rows = _placed(opened, bookmarks)
-        await transaction.run_many(self._sql["drop_words"], rows)
-        await self._put_words(transaction, opened, rows)
-        await self.count_words(transaction, opened, rows, counted)
+        await opened.transaction.run_many(self._sql["drop_words"], rows)
+        await self._put_words(opened, rows)
+        await self.count_words(opened, rows, counted)
 
     async def count_words(
-        self,
-        transaction: Transaction,
-        opened: LockedLibrary,
-        bookmarks: Sequence[dict[str, Any]],
-        counted: Mapping[str, int],
+        self, opened: LockedLibrary, bookmarks: Sequence[dict[str, Any]], counted: Mapping[str, int]
     ) -> None:
         """Counts the words of stored bookmarks, and marks them as counted."""
         if not bookmarks:
@@ -163,13 +139,11 @@ class UpsertStore(Store):
             "numbers": [row["number"] for row in bookmarks],
             "word_form": bookmarks[0]["word_form"],
         }
-        await transaction.run(self._sql["set_word_form"], values)
+        await opened.transaction.run(self._sql["set_word_form"], values)
         after = await self._occurrences(bookmarks)
-        await self._counts.change(transaction, opened, counted, after)
+        await self._counts.change(opened, counted, after)
 
-    async def _put_words(
-        self, transaction: Transaction, opened: LockedLibrary, rows: Sequence[dict[str, Any]]
-    ) -> None:
+    async def _put_words(self, opened: LockedLibrary, rows: Sequence[dict[str, Any]]) -> None:
         if not rows:
             return
         stored = self._database.stored_words
@@ -183,7 +157,7 @@ class UpsertStore(Store):
             "place": opened.place,
             "words": await self._computed(rows, words),
         }
-        await transaction.run(self._sql["put_words"], values)
+        await opened.transaction.run(self._sql["put_words"], values)
 
     async def _occurrences(self, rows: Sequence[dict[str, Any]]) -> Counter[str]:
         return await self._computed(rows, lambda: occurrences(row["words"] for row in rows))

@@ -15,14 +15,7 @@ from msgspec import Struct
 
 from bowerbird.model.accounts import Account
 from bowerbird.model.words import GAP, UNCOUNTED_END
-from bowerbird.storage.database import (
-    Reader,
-    Row,
-    Store,
-    Transaction,
-    Values,
-    place_values,
-)
+from bowerbird.storage.database import Reader, Row, Store, Transaction, Values, place_values
 from bowerbird.storage.libraries import LockedLibrary
 
 # The row that counts the posts themselves. No token is empty.
@@ -91,20 +84,14 @@ class WordCounts(Store):
         return (await self.of(account, [_POSTS])).get(_POSTS, 0)
 
     async def change(
-        self,
-        transaction: Transaction,
-        library: LockedLibrary,
-        before: Mapping[str, int],
-        after: Mapping[str, int],
+        self, library: LockedLibrary, before: Mapping[str, int], after: Mapping[str, int]
     ) -> None:
         """Replaces the occurrences of some posts by what they are after a change."""
         changes = Counter(after)
         changes.subtract(before)
-        await self.add(transaction, library, changes)
+        await self.add(library, changes)
 
-    async def add(
-        self, transaction: Transaction, library: LockedLibrary, changes: Mapping[str, int]
-    ) -> None:
+    async def add(self, library: LockedLibrary, changes: Mapping[str, int]) -> None:
         """Adds to the counts, or leaves that to `add_pending`."""
         changed = changes
         if 0 in changes.values():
@@ -113,19 +100,19 @@ class WordCounts(Store):
             return
         account_id = library.account_id
         # A count can only be lowered after those before it have been added.
-        if len(changed) > _ADDED_AT_ONCE or await self.is_pending(transaction, account_id):
+        if len(changed) > _ADDED_AT_ONCE or await self.is_pending(library.transaction, account_id):
             values = {"account_id": account_id, "changes": msgspec.json.encode(changed).decode()}
-            await transaction.run(self._sql["add_later"], values)
+            await library.transaction.run(self._sql["add_later"], values)
         else:
-            await self._add(transaction, account_id, changed)
+            await self._add(library.transaction, account_id, changed)
 
-    async def add_pending(self, transaction: Transaction, library: LockedLibrary) -> bool:
+    async def add_pending(self, library: LockedLibrary) -> bool:
         """Adds the oldest changes that were left; False if there are none."""
         values = {"account_id": library.account_id}
-        rows = await transaction.rows(self._sql["next_pending"], values)
+        rows = await library.transaction.rows(self._sql["next_pending"], values)
         for number, changes in rows:
-            await self._add(transaction, library.account_id, _decode(changes))
-            await transaction.run(self._sql["delete_pending"], {**values, "number": number})
+            await self._add(library.transaction, library.account_id, _decode(changes))
+            await library.transaction.run(self._sql["delete_pending"], {**values, "number": number})
         return bool(rows)
 
     async def _add(
@@ -146,11 +133,7 @@ class WordCounts(Store):
         return bool(rows[0][0])
 
     async def counted_renderings(
-        self,
-        transaction: Transaction,
-        library: LockedLibrary,
-        numbers: Sequence[int],
-        word_form: int,
+        self, library: LockedLibrary, numbers: Sequence[int], word_form: int
     ) -> list[bytes]:
         """The stored JSON of the counted ones among these bookmarks."""
         values = {
@@ -159,7 +142,7 @@ class WordCounts(Store):
             "numbers": numbers,
             "word_form": word_form,
         }
-        rows = await transaction.rows(self._sql["renderings"], values)
+        rows = await library.transaction.rows(self._sql["renderings"], values)
         return [row[0] or b"" for row in rows]
 
     async def counted_page(
@@ -200,9 +183,9 @@ class WordCounts(Store):
         return [UncountedPost(number, hash, rendering or b"") for number, hash, rendering in rows]
 
     async def still_uncounted(
-        self, transaction: Transaction, library: LockedLibrary, numbers: Sequence[int]
+        self, library: LockedLibrary, numbers: Sequence[int]
     ) -> dict[int, bytes]:
         """The content hash of each of these posts that has an old form."""
         values = {"account_id": library.account_id, "numbers": numbers}
-        rows = await transaction.rows(self._sql["still_uncounted"], values)
+        rows = await library.transaction.rows(self._sql["still_uncounted"], values)
         return dict(tuple(row) for row in rows)

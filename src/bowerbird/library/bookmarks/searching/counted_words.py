@@ -11,7 +11,7 @@ from bowerbird.library.bookmarks.writing.bookmark_row import words_of
 from bowerbird.model import json_depth
 from bowerbird.model.posts.bookmarks import Post
 from bowerbird.search.words.tokens import COUNTED_FORM
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database
 from bowerbird.storage.libraries import LockedLibrary
 from bowerbird.storage.words.word_counts import WordCounts, occurrences
 
@@ -25,18 +25,14 @@ class CountedWords:
     def __init__(self, database: Database) -> None:
         self._counts = WordCounts(database)
 
-    async def of(
-        self, transaction: Transaction, library: LockedLibrary, numbers: Sequence[int]
-    ) -> Counter[str]:
+    async def of(self, library: LockedLibrary, numbers: Sequence[int]) -> Counter[str]:
         """The occurrences of words in those bookmarks that are counted.
 
         Call it before they change: the words of the index cannot be read.
         """
         if not numbers:
             return Counter()
-        renderings = await self._counts.counted_renderings(
-            transaction, library, numbers, COUNTED_FORM
-        )
+        renderings = await self._counts.counted_renderings(library, numbers, COUNTED_FORM)
         if sum(map(len, renderings)) <= _FEW_BYTES or not _is_on_event_loop():
             return stored_occurrences(renderings)
         return await asyncio.to_thread(stored_occurrences, renderings)

@@ -18,14 +18,7 @@ from bowerbird.library.bookmarks.searching.counted_words import CountedWords
 from bowerbird.library.bookmarks.writing.post_documents import PostDocuments, replaced_values
 from bowerbird.model import events
 from bowerbird.model.arrival import Counts, counts_of
-from bowerbird.model.bulk import (
-    Changed,
-    ChangedLabel,
-    PostField,
-    ValueKind,
-    replaced,
-    value_key,
-)
+from bowerbird.model.bulk import Changed, ChangedLabel, PostField, ValueKind, replaced, value_key
 from bowerbird.model.events import EventType, Happening, event_label
 from bowerbird.model.labels import Label, name_key
 from bowerbird.model.posts.bookmarks import Post, tags_json
@@ -64,18 +57,12 @@ class Changeset:
     """Opened by `Changesets.open` and written by `finish`, in the same transaction."""
 
     def __init__(
-        self,
-        stores: _Stores,
-        transaction: Transaction,
-        library: LockedLibrary,
-        *,
-        is_recorded: bool,
-        is_quiet: bool,
+        self, stores: _Stores, library: LockedLibrary, *, is_recorded: bool, is_quiet: bool
     ) -> None:
         self._stores = stores
         self._is_recorded = is_recorded
         self._is_quiet = is_quiet
-        self._transaction = transaction
+        self._transaction = library.transaction
         self._library = library
         self._labels: dict[str, Label] = {}
         self._name_keys = _NameKeys()
@@ -142,7 +129,7 @@ class Changeset:
         missing = _ids(unread)
         for first in range(0, len(missing), _POSTS_AT_ONCE):
             self._posts |= await self._stores.bookmarks.posts(
-                self._transaction, self._library, missing[first : first + _POSTS_AT_ONCE]
+                self._library, missing[first : first + _POSTS_AT_ONCE]
             )
 
     async def sizes(self, post_ids: Iterable[str]) -> dict[str, int]:
@@ -153,9 +140,7 @@ class Changeset:
         wanted, sizes = _ids(post_ids), dict[str, int]()
         for first in range(0, len(wanted), _POSTS_AT_ONCE):
             some = wanted[first : first + _POSTS_AT_ONCE]
-            found, of_some = await self._stores.bookmarks.posts_with_sizes(
-                self._transaction, self._library, some
-            )
+            found, of_some = await self._stores.bookmarks.posts_with_sizes(self._library, some)
             self._posts |= found
             sizes |= of_some
         return sizes
@@ -168,15 +153,13 @@ class Changeset:
         They are in the order of their numbers, and begin after this one.
         """
         stored, limit = self._stores.bookmarks, turns.POSTS_PER_TURN
-        sizes = await stored.sizes_of_label(
-            self._transaction, self._library, label.label_id, after=after, limit=limit
-        )
+        sizes = await stored.sizes_of_label(self._library, label.label_id, after=after, limit=limit)
         count = turns.fitting(size for _, size in sizes)
         is_all = count == len(sizes) < limit
         if not count:
             return [], is_all
         found = await stored.posts_of_label(
-            self._transaction, self._library, label.label_id, (after, sizes[count - 1][0])
+            self._library, label.label_id, (after, sizes[count - 1][0])
         )
         self._posts |= found
         return list(found.values()), is_all
@@ -244,9 +227,7 @@ class Changeset:
     async def refuse(self, posts: Sequence[EditablePost], label: Label) -> None:
         """The label is not suggested for these bookmarks any more."""
         numbers = [post.number for post in posts]
-        if await self._stores.labels.refuse(
-            self._transaction, self._library, label.label_id, numbers
-        ):
+        if await self._stores.labels.refuse(self._library, label.label_id, numbers):
             self._has_changed = True
 
     def set_flags(
@@ -269,9 +250,7 @@ class Changeset:
 
     async def rewrite(self, post: EditablePost, change: Callable[[Post], Post]) -> bool:
         """Changes what the owner has written about a post. False if it stays as it is."""
-        rewritten = await self._stores.documents.rewrite(
-            self._transaction, self._library, post.post_id, change
-        )
+        rewritten = await self._stores.documents.rewrite(self._library, post.post_id, change)
         if rewritten is None:
             return False
         self._contents[post.post_id] = events.changed_fields(*rewritten)
@@ -282,9 +261,9 @@ class Changeset:
     async def remove(self, posts: Sequence[EditablePost], *, is_purged: bool = False) -> None:
         """Deletes bookmarks and detaches their labels. `is_purged`: they are not in the trash."""
         numbers = [post.number for post in posts]
-        await self._stores.labels.detach_all(self._transaction, self._library, numbers)
-        counted = await self._stores.counted.of(self._transaction, self._library, numbers)
-        await self._stores.bookmarks.remove(self._transaction, self._library, numbers, counted)
+        await self._stores.labels.detach_all(self._library, numbers)
+        counted = await self._stores.counted.of(self._library, numbers)
+        await self._stores.bookmarks.remove(self._library, numbers, counted)
         for post in posts:
             self._retagged.pop(post.number, None)
             self._flagged.pop(post.number, None)
@@ -299,7 +278,7 @@ class Changeset:
         """Stores a label's new fields. `LabelRenames` renames it on its bookmarks."""
         del self._labels[label.name_key]
         self._labels[changed.name_key] = changed
-        await self._stores.labels.update(self._transaction, self._library, changed, now)
+        await self._stores.labels.update(self._library, changed, now)
         fields = [one for one in _LABEL_FIELDS if getattr(label, one) != getattr(changed, one)]
         if fields:
             before = {name: getattr(label, name) for name in _LABEL_FIELDS}
@@ -313,7 +292,7 @@ class Changeset:
     async def delete_label(self, label: Label, into: Label | None = None) -> None:
         """Deletes a label that was detached from all its bookmarks, or merged into another."""
         await self._write_labels(0)
-        await self._stores.labels.delete(self._transaction, self._library, label)
+        await self._stores.labels.delete(self._library, label)
         del self._labels[label.name_key]
         self._ended.append(
             Happening(EventType.LABEL_DELETED, label=event_label(label))
@@ -333,8 +312,8 @@ class Changeset:
 
     async def restore_label(self, label: Label, created_at: int, now: int) -> None:
         """Creates a deleted label again, under its old id."""
-        await self._stores.labels.insert(self._transaction, self._library, [label], created_at)
-        await self._stores.labels.update(self._transaction, self._library, label, now)
+        await self._stores.labels.insert(self._library, [label], created_at)
+        await self._stores.labels.update(self._library, label, now)
         self._labels[label.name_key] = label
         self._created += events.of_labels(EventType.LABEL_CREATED, [label])
         self._has_changed = True
@@ -356,16 +335,13 @@ class Changeset:
     async def _write(self, now: int) -> None:
         await self._write_labels(now)
         if self._flagged:
-            await self._stores.bookmarks.set_flags(
-                self._transaction, self._library, list(self._flagged.values())
-            )
+            await self._stores.bookmarks.set_flags(self._library, list(self._flagged.values()))
         await self._write_tags()
         if not self._is_recorded and self._library.last_change != 0:
             fields = [(one.post_id, one.field) for one in self.changed]
             await self._stores.bulk.take_over(self._transaction, self._library.account_id, fields)
         await self._stores.libraries.advance(
-            *(self._transaction, self._library, self._change, self._happened(), now),
-            touches=self._touches,
+            *(self._library, self._change, self._happened(), now), touches=self._touches
         )
 
     def _happened(self) -> list[Happening]:
@@ -392,20 +368,18 @@ class Changeset:
         for first in range(0, len(retagged), _POSTS_AT_ONCE):
             some = retagged[first : first + _POSTS_AT_ONCE]
             tags = {number: tags_json(post.tags) for number, post in some}
-            await self._stores.bookmarks.set_tags(self._transaction, self._library, tags)
+            await self._stores.bookmarks.set_tags(self._library, tags)
         self._retagged = {}
 
     async def _write_labels(self, now: int) -> None:
         if self._new_labels:
-            await self._stores.labels.insert(
-                self._transaction, self._library, self._new_labels, now
-            )
+            await self._stores.labels.insert(self._library, self._new_labels, now)
             self._new_labels = []
         if not self._pairs:
             return
         attached = sorted(pair for pair, is_attached in self._pairs.items() if is_attached)
         detached = sorted(pair for pair, is_attached in self._pairs.items() if not is_attached)
-        await self._stores.labels.relabel(self._transaction, self._library, attached, detached)
+        await self._stores.labels.relabel(self._library, attached, detached)
         self._pairs = {}
 
     def _note_pair(self, post: EditablePost, label: Label, *, is_attached: bool) -> None:
@@ -466,9 +440,7 @@ class Changesets:
         """
         stores = self._stores
         library = library or await lock_library(stores.libraries, transaction, account_id)
-        changeset = Changeset(
-            stores, transaction, library, is_recorded=is_recorded, is_quiet=is_quiet
-        )
+        changeset = Changeset(stores, library, is_recorded=is_recorded, is_quiet=is_quiet)
         await changeset.load_labels(names)
         await changeset.load_label_ids(label_ids)
         if posts is not None:

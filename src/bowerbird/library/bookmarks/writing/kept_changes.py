@@ -60,13 +60,7 @@ class KeptChanges:
         self._is_off = is_off
 
     async def finish(
-        self,
-        transaction: Transaction,
-        changeset: Changeset,
-        action: BulkAction,
-        matched: int,
-        *,
-        at: int | None = None,
+        self, changeset: Changeset, action: BulkAction, matched: int, *, at: int | None = None
     ) -> BulkRow | None:
         """Writes the changes of a changeset that was opened with `is_recorded`, and keeps them.
 
@@ -76,11 +70,10 @@ class KeptChanges:
         done = Done(action, changeset.changed, changeset.changed_labels, matched)
         await changeset.finish(self._clock() if at is None else at)
         await changeset.claim()
-        return await self.keep(transaction, changeset.library, done, makes_room=at is None)
+        return await self.keep(changeset.library, done, makes_room=at is None)
 
     async def keep(
         self,
-        transaction: Transaction,
         library: LockedLibrary,
         done: Done,
         onto: BulkRow | None = None,
@@ -98,13 +91,13 @@ class KeptChanges:
         if onto is None:
             number = library.last_change
             if number is None:
-                number = await self._store.next_number(transaction, account_id) - 1
+                number = await self._store.next_number(library.transaction, account_id) - 1
             onto = new_change(number + 1, action, [], 0, now)
         else:
-            await self._store.remove(transaction, account_id, onto.number)
+            await self._store.remove(library.transaction, account_id, onto.number)
         is_large = len(changed) > _SMALL_ROWS or onto.number % _SMALL_CHANGES == 0
         if makes_room and is_large:
-            await self.make_room(transaction, account_id, len(changed))
+            await self.make_room(library.transaction, account_id, len(changed))
         count = len({owner_of(one.post_id) for one in changed})
         row = msgspec.structs.replace(
             ended(onto, BulkState.DONE, now),
@@ -114,9 +107,9 @@ class KeptChanges:
             changed=onto.changed + (count or int(action is BulkAction.CREATE_LABEL)),
             kept=onto.kept + len(changed),
         )
-        await self._store.insert(transaction, account_id, row)
+        await self._store.insert(library.transaction, account_id, row)
         await self._store.record_named(
-            transaction, account_id, row.number, changed, library.version + 1
+            library.transaction, account_id, row.number, changed, library.version + 1
         )
         return row
 
@@ -218,7 +211,6 @@ class ChangeLog:
 
     async def record(
         self,
-        transaction: Transaction,
         opened: LockedLibrary,
         run: RunRow | None,
         batch: Batch,
@@ -233,13 +225,13 @@ class ChangeLog:
             if not numbers or (run is None and by is ChangedBy.MARK):
                 return
             if by is ChangedBy.OWNER or run is not None:
-                await self._store.forget(transaction, opened.account_id, numbers)
+                await self._store.forget(opened.transaction, opened.account_id, numbers)
             else:
-                await self._store.forget_states(transaction, opened.account_id, numbers)
+                await self._store.forget_states(opened.transaction, opened.account_id, numbers)
             return
         if batch.new or batch.changed:
             await self._store.add(
-                transaction,
+                opened.transaction,
                 opened.account_id,
                 run.number,
                 batch.changes(deletions.get),

@@ -7,6 +7,7 @@ sweep finishes a rename whose process was killed.
 """
 
 from bisect import insort
+from collections.abc import Callable
 from typing import Final
 
 import msgspec
@@ -31,10 +32,14 @@ class LabelRoom:
     """The labels of one chunk of an import. A post keeps all labels that it already has."""
 
     def __init__(
-        self, opened: LockedLibrary, labels: dict[str, Label], new_labels: int, per_post: int
+        self,
+        new_label: Callable[[str], Label],
+        labels: dict[str, Label],
+        new_labels: int,
+        per_post: int,
     ) -> None:
         """`new_labels` is how many labels may be created."""
-        self._opened = opened
+        self._new_label = new_label
         self._new_labels = new_labels
         self._per_post = per_post
         # Existing and created labels, by folded name.
@@ -71,7 +76,7 @@ class LabelRoom:
             return True
         if len(self.created) >= self._new_labels:
             return False
-        label = self._opened.new_label(name)
+        label = self._new_label(name)
         self.labels[key] = label
         self.created.append(label)
         return True
@@ -131,19 +136,19 @@ class LabelRenames:
             return None
         after = done.number if done.label_id == label.label_id else 0
         found = await self._posts.sizes_of_label(
-            transaction, library, label.label_id, after=after, limit=turns.POSTS_PER_TURN
+            library, label.label_id, after=after, limit=turns.POSTS_PER_TURN
         )
         count = turns.fitting(size for _, size in found)
         happened: list[Happening] = []
         if count:
             last = found[count - 1][0]
-            renamed_on = await self._rename(transaction, library, label, (after, last))
+            renamed_on = await self._rename(library, label, (after, last))
             happened += events.of_contents(dict.fromkeys(renamed_on, ("tags",)))
             after = last
         is_last = count == len(found) < turns.POSTS_PER_TURN
         if is_last:
             renamed = msgspec.structs.replace(label, former_name=None)
-            await self._labels.update(transaction, library, renamed)
+            await self._labels.update(library, renamed)
             happened.append(
                 Happening(
                     EventType.LABEL_RENAMED,
@@ -151,18 +156,14 @@ class LabelRenames:
                     former_name=label.former_name or "",
                 )
             )
-        await self._libraries.advance(transaction, library, Counts(), happened, system_clock())
+        await self._libraries.advance(library, Counts(), happened, system_clock())
         return Position(label.label_id, after, count, is_last)
 
     async def _rename(
-        self,
-        transaction: Transaction,
-        library: LockedLibrary,
-        label: Label,
-        numbers: tuple[int, int],
+        self, library: LockedLibrary, label: Label, numbers: tuple[int, int]
     ) -> list[str]:
         """Returns the posts that it was renamed on."""
-        posts = await self._posts.posts_of_label(transaction, library, label.label_id, numbers)
+        posts = await self._posts.posts_of_label(library, label.label_id, numbers)
         tags: dict[int, bytes | None] = {}
         for post in posts.values():
             if label.former_name in post.tags:
@@ -170,5 +171,5 @@ class LabelRenames:
                 # The others are sorted already, and folding all of their names takes long.
                 insort(names, label.name, key=name_key)
                 tags[post.number] = tags_json(names)
-        await self._posts.set_tags(transaction, library, dict(sorted(tags.items())))
+        await self._posts.set_tags(library, dict(sorted(tags.items())))
         return [post_id for post_id, post in posts.items() if post.number in tags]

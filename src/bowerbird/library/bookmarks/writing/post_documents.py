@@ -28,7 +28,7 @@ from bowerbird.model.posts.highlights import HighlightedPassage
 from bowerbird.requests import limits
 from bowerbird.search.words.tokens import INDEX_FORM
 from bowerbird.storage.bookmarks.upsert import StoredPost, UpsertStore
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database
 from bowerbird.storage.imports import ChangeStore
 from bowerbird.storage.libraries import LockedLibrary
 
@@ -41,14 +41,12 @@ class PostDocuments:
         self._counted = CountedWords(database)
 
     async def rewrite(
-        self,
-        transaction: Transaction,
-        library: LockedLibrary,
-        post_id: str,
-        change: Callable[[Post], Post],
+        self, library: LockedLibrary, post_id: str, change: Callable[[Post], Post]
     ) -> tuple[Post, Post] | None:
         """The post before and after; None if it stays. The caller advances the version."""
-        found = await self._store.posts(transaction, library.account_id, library.place, [post_id])
+        found = await self._store.posts(
+            library.transaction, library.account_id, library.place, [post_id]
+        )
         stored = found[post_id]
         before = _post_of(stored, post_id)
         after = change(before)
@@ -66,35 +64,34 @@ class PostDocuments:
             "word_form": INDEX_FORM,
         }
         reworded = [] if has_same_words else [existing.number]
-        counted = await self._counted.of(transaction, library, reworded)
-        await self._store.rewrite(transaction, library, row, counted)
-        await self._mark_stale(transaction, library, existing.number, after)
+        counted = await self._counted.of(library, reworded)
+        await self._store.rewrite(library, row, counted)
+        await self._mark_stale(library, existing.number, after)
         # Undoing an import must not take the owner's words away.
-        await self._changes.forget(transaction, library.account_id, [existing.number])
+        await self._changes.forget(library.transaction, library.account_id, [existing.number])
         return before, after
 
-    async def index(
-        self, transaction: Transaction, library: LockedLibrary, numbers: Sequence[int]
-    ) -> None:
+    async def index(self, library: LockedLibrary, numbers: Sequence[int]) -> None:
         """Writes the words of stored bookmarks again, and marks their vectors if stale."""
-        renderings = await self._store.renderings(transaction, library, numbers)
+        renderings = await self._store.renderings(library, numbers)
         rows: list[Row] = []
         for number, stored in renderings.items():
             post = stored_post(stored)
             if post is None:
                 continue
             rows.append({"number": number, "words": words_of(post), "word_form": INDEX_FORM})
-            await self._mark_stale(transaction, library, number, post)
+            await self._mark_stale(library, number, post)
         readable = [row["number"] for row in rows]
-        counted = await self._counted.of(transaction, library, readable)
-        await self._store.reword(transaction, library, rows, counted)
+        counted = await self._counted.of(library, readable)
+        await self._store.reword(library, rows, counted)
 
-    async def _mark_stale(
-        self, transaction: Transaction, library: LockedLibrary, number: int, post: Post
-    ) -> None:
+    async def _mark_stale(self, library: LockedLibrary, number: int, post: Post) -> None:
         """Marks the vectors of the post if its text changed; the next build replaces them."""
         await self._vectors.mark(
-            transaction, library.account_id, [number], lambda _: text_hash(embedding_text(post))
+            library.transaction,
+            library.account_id,
+            [number],
+            lambda _: text_hash(embedding_text(post)),
         )
 
 

@@ -20,7 +20,7 @@ from bowerbird.storage.bookmarks.changeset import EditablePost
 from bowerbird.storage.bookmarks.trash import DeletionStore, Trashed, TrashStore
 from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.database import Database, Transaction, place_of
-from bowerbird.storage.libraries import LibraryStore
+from bowerbird.storage.libraries import LibraryStore, LockedLibrary
 
 KEPT_DAYS: Final = 30
 KEPT: Final = KEPT_DAYS * 86_400 * MICROSECONDS
@@ -55,7 +55,6 @@ class TrashBatches:
 
     async def put(
         self,
-        transaction: Transaction,
         account: Account,
         changeset: Changeset,
         posts: Sequence[EditablePost],
@@ -70,9 +69,9 @@ class TrashBatches:
         """
         if not posts:
             return
-        now = self._clock()
+        library, now = changeset.library, self._clock()
         stored = await self._bookmarks.contents_of(
-            transaction, account, [post.number for post in posts]
+            library.transaction, account, [post.number for post in posts]
         )
         trashed = [
             Trashed(
@@ -82,9 +81,9 @@ class TrashBatches:
             )
             for post in posts
         ]
-        await self._store.put(transaction, account.account_id, trashed)
+        await self._store.put(library.transaction, library.account_id, trashed)
         since = now if since is None else min(since, now)
-        await self._remember(transaction, account, posts, since, kept)
+        await self._remember(library, posts, since, kept)
         await changeset.remove(posts)
 
     async def take(
@@ -110,9 +109,7 @@ class TrashBatches:
             incoming = own_json.read(json_depth.cut(one.bookmark), is_stored=True).incoming
             if (deletion := deletions.get(one.post_id)) is not None:
                 incoming = msgspec.structs.replace(
-                    incoming,
-                    completeness=deletion.completeness,
-                    order_source=deletion.order_source,
+                    incoming, completeness=deletion.completeness, order_source=deletion.order_source
                 )
             arrivals.append(incoming)
         # They get all the labels back that they had, even if the bounds are lower now.
@@ -132,16 +129,16 @@ class TrashBatches:
 
     async def _remember(
         self,
-        transaction: Transaction,
-        account: Account,
+        library: LockedLibrary,
         posts: Sequence[EditablePost],
         since: int,
         kept: Mapping[str, KeptTrash],
     ) -> None:
         """Marks posts as deleted, so that imports do not bring them back."""
-        place = place_of(account.local_number)
         ids = [post.post_id for post in posts]
-        stored = await self._upserts.existing(transaction, account.account_id, place, ids)
+        stored = await self._upserts.existing(
+            library.transaction, library.account_id, library.place, ids
+        )
         deletions = []
         for post_id in ids:
             if post_id in kept:
@@ -155,7 +152,7 @@ class TrashBatches:
             deletions.append(
                 Deletion(post_id, since, index, existing.completeness, existing.order_source)
             )
-        await self._deletions.put(transaction, account.account_id, deletions, DELETIONS_MAX)
+        await self._deletions.put(library.transaction, library.account_id, deletions, DELETIONS_MAX)
 
 
 class Purging:

@@ -94,7 +94,7 @@ class Upsert:
     async def write(self, account_id: int, writes: Sequence[Write]) -> UpsertOutcome:
         async def work(transaction: Transaction) -> Written:
             opened = await self.renames.lock(transaction, account_id)
-            return await self.put_into(transaction, opened, writes)
+            return await self.put_into(opened, writes)
 
         done = await turns.run(self._database, work, account_id)
         new, changed = len(done.new), len(done.changed)
@@ -107,11 +107,10 @@ class Upsert:
         writes = writes_of(arrivals)
         opened = await lock_library(self._libraries, transaction, account_id)
         async with self.merging.bounded(transaction, AFTER_ADDING):
-            await self.put_into(transaction, opened, writes, is_restored=True)
+            await self.put_into(opened, writes, is_restored=True)
 
     async def put_into(
         self,
-        transaction: Transaction,
         opened: LockedLibrary,
         writes: Sequence[Write],
         *,
@@ -131,9 +130,11 @@ class Upsert:
         """
         if stored is None:
             ids = [one.incoming.post_id for one in writes]
-            stored = await self._store.existing(transaction, opened.account_id, opened.place, ids)
+            stored = await self._store.existing(
+                opened.transaction, opened.account_id, opened.place, ids
+            )
         arrivals = [one.incoming for one in writes]
-        room = await self._room(transaction, opened, arrivals, stored, is_bounded=not is_restored)
+        room = await self._room(opened, arrivals, stored, is_bounded=not is_restored)
         # A post that gets no label because there is no room may be as it was.
         rows = [
             (fitted, one.draft)
@@ -144,37 +145,29 @@ class Upsert:
             )
         ]
         now = self._clock()
-        await self._label_store.insert(transaction, opened, room.created, now)
+        await self._label_store.insert(opened, room.created, now)
         changing = [stored[a.post_id].number for a, _ in rows if a.post_id in stored]
         renderings: dict[int, bytes] = {}
         if changing:
-            renderings = await self._store.renderings(transaction, opened, changing)
+            renderings = await self._store.renderings(opened, changing)
         batch = Batch(opened, room.labels, stored, renderings, now)
         for arrival, draft in rows:
             # The work of a transaction may run again, with the same drafts.
             batch.add(arrival, dict(draft))
-        await self._store.insert(transaction, opened, batch.new)
-        await self._deletions.remove(transaction, opened.account_id, list(deletions))
+        await self._store.insert(opened, batch.new)
+        await self._deletions.remove(opened.transaction, opened.account_id, list(deletions))
         reworded = [row["number"] for row in batch.changed if row["words"] is not None]
-        counted = await self._counted.of(transaction, opened, reworded)
-        await self._store.update(transaction, opened, batch.changed, counted)
-        await self.mark_stale(transaction, opened, batch.arrivals)
-        await self._note_links(transaction, opened.account_id, batch, stored)
-        await self._label_store.relabel(transaction, opened, batch.attached, batch.detached)
-        await self.log.record(
-            transaction,
-            opened,
-            run,
-            batch,
-            created=room.created,
-            deletions=deletions,
-            by=by,
-        )
+        counted = await self._counted.of(opened, reworded)
+        await self._store.update(opened, batch.changed, counted)
+        await self.mark_stale(opened, batch.arrivals)
+        await self._note_links(opened.transaction, opened.account_id, batch, stored)
+        await self._label_store.relabel(opened, batch.attached, batch.detached)
+        await self.log.record(opened, run, batch, created=room.created, deletions=deletions, by=by)
         if not is_restored:
             fields = [] if is_recorded else [one[:2] for one in batch.changed_fields()]
             created = [row["post_id"] for row in batch.new]
             await self._bulk.take_over(
-                transaction,
+                opened.transaction,
                 opened.account_id,
                 [*fields, *batch.replaced_values()],
                 # What is kept of a post that was here before: then it has a mark.
@@ -183,11 +176,11 @@ class Upsert:
                 is_recorded=is_recorded,
             )
             await self._bulk.claim(
-                transaction, opened.account_id, batch.labelled(), opened.version + 1
+                opened.transaction, opened.account_id, batch.labelled(), opened.version + 1
             )
         if batch.new or batch.changed or room.created:
             happened = batch.happened(room.created, is_restored=is_restored)
-            await self._libraries.advance(transaction, opened, batch.change, happened, now)
+            await self._libraries.advance(opened, batch.change, happened, now)
         return Written(
             frozenset(row["post_id"] for row in batch.new),
             frozenset(row["post_id"] for row in batch.changed),
@@ -215,12 +208,10 @@ class Upsert:
         if filled:
             await self._links.remove(transaction, account_id, filled)
 
-    async def mark_stale(
-        self, transaction: Transaction, opened: LockedLibrary, changed: dict[int, Incoming]
-    ) -> None:
+    async def mark_stale(self, opened: LockedLibrary, changed: dict[int, Incoming]) -> None:
         """Marks the vectors of posts whose text changed. Changed counts do not matter."""
         await self._vectors.mark(
-            transaction,
+            opened.transaction,
             opened.account_id,
             list(changed),
             lambda number: text_hash(embedding_text(changed[number].record)),
@@ -228,7 +219,6 @@ class Upsert:
 
     async def _room(
         self,
-        transaction: Transaction,
         opened: LockedLibrary,
         arrivals: Sequence[Incoming],
         stored: dict[str, ExistingBookmark],
@@ -237,13 +227,14 @@ class Upsert:
     ) -> LabelRoom:
         keys = {key for arrival in arrivals for key in arrival.tags or ()}
         named = keys.union(*(bookmark.tags for bookmark in stored.values()))
-        labels = await self._label_store.named(transaction, opened.account_id, sorted(named))
+        labels = await self._label_store.named(opened.transaction, opened.account_id, sorted(named))
         count = 0
         if keys - labels.keys():
-            count = await self._label_store.count_within(transaction, opened.account_id)
-        if not is_bounded:
-            return LabelRoom(opened, labels, _LARGEST, _LARGEST)
-        return LabelRoom(opened, labels, limits.LABELS_MAX - count, limits.POST_LABELS_MAX)
+            count = await self._label_store.count_within(opened.transaction, opened.account_id)
+        most = (_LARGEST, _LARGEST)
+        if is_bounded:
+            most = (limits.LABELS_MAX - count, limits.POST_LABELS_MAX)
+        return LabelRoom(opened.new_label, labels, *most)
 
 
 def writes_of(arrivals: Sequence[Incoming]) -> list[Write]:
