@@ -32,19 +32,17 @@ class Table:
     admin_host: str = setting("127.0.0.1", "Address or name the admin port listens on.")
     admin_port: int = setting(
         0,
-        "Port that serves `/metrics`, such as 8081. Server process *n*, counted from 0, uses this "
-        "port plus *n*; `bowerbird worker` uses the port itself. 0 means that there is no admin "
-        "port.",
+        "Port that serves `/metrics`, such as 8081; server process *n*, counted from 0, uses this port "
+        "plus *n*. 0 means that there is no admin port.",
     )
     max_connections: int = setting(
         4096,
         "Connections that one server process keeps open. When more arrive, those whose client has "
-        "been silent longest are closed. Up to 64 more are kept for health checks.",
+        "been silent longest are closed.",
     )
     header_timeout_s: int = setting(
         10,
-        "Seconds in which the headers of a request must arrive, counted from its first byte. A new "
-        "connection must send its first byte within this time.",
+        "Seconds in which the headers of a request must arrive.",
     )
     body_timeout_s: int = setting(
         30,
@@ -53,8 +51,7 @@ class Table:
     )
     response_timeout_s: int = setting(
         60,
-        "Seconds in which a client must read what the server has sent, plus one second for every "
-        "16 KiB. A long response is sent in parts, and the time counts for each of them.",
+        "Seconds in which a client must read a part of a response, plus one second for every 16 KiB.",
     )
     idle_timeout_s: int = setting(
         75, "Seconds that a connection may stay open without a request after an earlier one."
@@ -80,8 +77,8 @@ class Table:
     )
     tool_preload: str = setting(
         "on",
-        "`off` loads the code of the MCP server with the first message that needs it, which then "
-        "takes a second longer; usual tool calls do not. Until then the process needs 37 MB less.",
+        "`off` loads the code of the MCP server with the first message that needs it. Until then the "
+        "process needs 37 MB less.",
     )
     operator_contact: str = setting(
         "",
@@ -98,8 +95,7 @@ class Table:
     )
     demo: str = setting(
         "on",
-        "`off` removes `/demo`, where anyone can look around in a library of invented posts "
-        "without an account.",
+        "`off` removes `/demo`, a library of invented posts for people without an account.",
     )
     sharing: str = setting(
         "on",
@@ -127,9 +123,9 @@ class Table:
     )
     sqlite_mapped_mb: int = setting(
         2_047,
-        "How much of a SQLite file the server maps into memory, in megabytes. Mapped pages that "
-        "were read count as memory of the process, although the operating system takes them back "
-        "when memory is short. 0 maps nothing; a list of 100 then takes a quarter longer.",
+        "How much of a SQLite file the server maps into memory, in megabytes. Mapped pages count as "
+        "memory of the process until the system needs it. 0 maps nothing; a list of 100 then takes a "
+        "quarter longer.",
     )
     files_url: str = setting(
         "",

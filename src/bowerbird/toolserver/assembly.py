@@ -128,12 +128,10 @@ def published_files() -> dict[str, str]:
 
 
 def table() -> str:
-    """The rows of the table in docs/tools.md."""
-    rows = [f"| `{tool.name}` | {tool.title} | {_effect(tool)} |\n" for tool in TOOLS]
-    return "| Tool | Purpose | Effect |\n| --- | --- | --- |\n" + "".join(rows)
-
-
-def _effect(tool: Tool) -> str:
-    if tool.hints.is_read_only:
-        return "reads"
-    return "destroys" if tool.hints.is_destructive else "writes"
+    """The table in docs/tools.md: the tools by what they may do."""
+    names: dict[str, list[str]] = {"read": [], "add": [], "change or remove": []}
+    for tool in TOOLS:
+        effect = "change or remove" if tool.hints.is_destructive else "add"
+        names["read" if tool.hints.is_read_only else effect].append(f"`{tool.name}`")
+    rows = [f"| {effect} | {', '.join(listed)} |\n" for effect, listed in names.items()]
+    return "| They | Tools |\n| --- | --- |\n" + "".join(rows)
