@@ -22,18 +22,27 @@ from joserfc.jws import JWSRegistry
 from msgspec import Struct
 
 from bowerbird.clock import MICROSECONDS, Clock
-from bowerbird.openid import sign_in
 from bowerbird.openid.fetching import Discovery, Fetcher
 from bowerbird.openid.providers import (
+    Begun,
+    Claims,
     Endpoints,
+    GitHubEmail,
+    GitHubUser,
+    Person,
     Provider,
+    Started,
+    XAnswer,
     expired,
+    from_claims,
+    from_github,
+    from_x,
     not_asked_again,
+    read_claims,
     refused,
     unusable,
     unverified,
 )
-from bowerbird.openid.sign_in import Begun, Person, Started
 
 _LEEWAY_S: Final = 60
 
@@ -256,15 +265,15 @@ class Flow:
         )
         if asked_again_at is not None and self._provider.says_when:
             require_asked_since(self._provider, verified, asked_again_at // MICROSECONDS)
-        claims = sign_in.read_claims(self._provider, verified)
+        claims = read_claims(self._provider, verified)
         url = (await self._discovery.document()).userinfo_endpoint
         if claims.email is None and url:
             claims = await self._read_userinfo(url, tokens.access_token, claims.sub)
-        return sign_in.from_claims(self._provider, claims)
+        return from_claims(self._provider, claims)
 
-    async def _read_userinfo(self, url: str, access_token: str, subject: str) -> sign_in.Claims:
+    async def _read_userinfo(self, url: str, access_token: str, subject: str) -> Claims:
         """Many providers leave the email address out of the ID token."""
-        claims = await self._fetcher.get(url, sign_in.Claims, _bearer(access_token))
+        claims = await self._fetcher.get(url, Claims, _bearer(access_token))
         if claims.sub != subject:
             raise unverified(self._provider, "userinfo_of_another_person")
         return claims
@@ -272,12 +281,12 @@ class Flow:
     async def _read_user(self, endpoints: Endpoints, access_token: str) -> Person:
         headers = _bearer(access_token)
         if self._provider.protocol == "x":
-            answer = await self._fetcher.get(endpoints.user, sign_in.XAnswer, headers)
-            return sign_in.from_x(self._provider, answer)
+            answer = await self._fetcher.get(endpoints.user, XAnswer, headers)
+            return from_x(self._provider, answer)
         headers |= _GITHUB_HEADERS
-        user = await self._fetcher.get(endpoints.user, sign_in.GitHubUser, headers)
-        emails = await self._fetcher.get(endpoints.emails, list[sign_in.GitHubEmail], headers)
-        return sign_in.from_github(self._provider, user, emails)
+        user = await self._fetcher.get(endpoints.user, GitHubUser, headers)
+        emails = await self._fetcher.get(endpoints.emails, list[GitHubEmail], headers)
+        return from_github(self._provider, user, emails)
 
 
 def _is_same(expected: str, given: str) -> bool:

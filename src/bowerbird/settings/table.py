@@ -32,8 +32,8 @@ class Table:
     admin_host: str = setting("127.0.0.1", "Address or name the admin port listens on.")
     admin_port: int = setting(
         0,
-        "Port that serves `/metrics`, such as 8081; server process *n*, counted from 0, uses this port "
-        "plus *n*. 0 means that there is no admin port.",
+        "Port that serves `/metrics`, such as 8081; server process *n*, counted from 0, uses this "
+        "port plus *n*. 0 means that there is no admin port.",
     )
     max_connections: int = setting(
         4096,
@@ -51,7 +51,8 @@ class Table:
     )
     response_timeout_s: int = setting(
         60,
-        "Seconds in which a client must read a part of a response, plus one second for every 16 KiB.",
+        "Seconds in which a client must read a part of a response, plus one second for every "
+        "16 KiB.",
     )
     idle_timeout_s: int = setting(
         75, "Seconds that a connection may stay open without a request after an earlier one."
@@ -77,8 +78,8 @@ class Table:
     )
     tool_preload: str = setting(
         "on",
-        "`off` loads the code of the MCP server with the first message that needs it. Until then the "
-        "process needs 37 MB less.",
+        "`off` loads the code of the MCP server with the first message that needs it. Until then "
+        "the process needs 37 MB less.",
     )
     operator_contact: str = setting(
         "",
@@ -123,9 +124,9 @@ class Table:
     )
     sqlite_mapped_mb: int = setting(
         2_047,
-        "How much of a SQLite file the server maps into memory, in megabytes. Mapped pages count as "
-        "memory of the process until the system needs it. 0 maps nothing; a list of 100 then takes a "
-        "quarter longer.",
+        "How much of a SQLite file the server maps into memory, in megabytes. Mapped pages count "
+        "as memory of the process until the system needs it. 0 maps nothing; a list of 100 then takes "
+        "a quarter longer.",
     )
     files_url: str = setting(
         "",
