@@ -20,17 +20,8 @@ from bowerbird.library.ingest.files import FileJobs
 from bowerbird.library.sign_in.mailed_links import MailedLinks
 from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.openapi import ingest_specification, sandbox_routes, specification
-from bowerbird.rest import account as account_routes
-from bowerbird.rest import bookmarks as bookmark_routes
-from bowerbird.rest import bulk as bulk_routes
-from bowerbird.rest import exports as export_routes
-from bowerbird.rest import health
-from bowerbird.rest import imports as import_routes
-from bowerbird.rest import labels as label_routes
-from bowerbird.rest import rules as rule_routes
-from bowerbird.rest import shares as share_routes
-from bowerbird.rest import views as view_routes
-from bowerbird.rest import webhooks as webhook_routes
+from bowerbird.rest import health, routes
+from bowerbird.rest.serving import Rest
 from bowerbird.sandbox import router as sandbox
 from bowerbird.search.meaning.models import Models
 from bowerbird.settings import Settings
@@ -53,8 +44,6 @@ from bowerbird.wire.responses import documents
 from bowerbird.wire.responses.answer_cache import AnswerCache
 from bowerbird.wire.responses.envelope import SANDBOX
 from bowerbird.wire.router import api
-from bowerbird.wire.routes import ApiRoute
-from bowerbird.wire.writes import Writes
 
 if TYPE_CHECKING:
     from bowerbird.telemetry.traces import Traces
@@ -121,7 +110,7 @@ def build(
         AccountStore(database), clock, settings.site_origin, key_uses.note_call
     )
     answers = AnswerCache(settings.answer_cache_mb * 1024 * 1024)
-    table = _routes(services, answers)
+    table = routes.routes(Rest(services, answers))
     record_use = partial(uses.note_call, version=VERSION)
     paths = [(route.method, route.path) for route in table]
     deprecated = deprecation.headers_by_route(deprecations, paths, settings.site_origin)
@@ -203,44 +192,3 @@ def build(
         mailed_links=services.mailed_links,
         tools=tools,
     )
-
-
-def _routes(services: Services, answers: AnswerCache) -> list[ApiRoute]:
-    writes = Writes(services.idempotency, services.settings.upgrade_url)
-    exports, addresses = services.exports, services.export_addresses
-    changing = bulk_routes.Changing(services.bulk, writes, services.wake_worker)
-    return [
-        *account_routes.routes(services.state, answers),
-        *bulk_routes.routes(services.bulk, services.trash_list, writes, services.wake_worker),
-        *bookmark_routes.routes(services.bookmarks, answers),
-        *webhook_routes.event_routes(services.events, answers),
-        *bulk_routes.duplicate_routes(services.duplicates, answers),
-        *bulk_routes.duplicate_write_routes(services.duplicates, writes),
-        *bookmark_routes.facet_routes(services.facets, services.bookmarks, answers),
-        *bookmark_routes.write_routes(services.flags, services.trash, writes, changing),
-        *bookmark_routes.highlight_routes(services.highlights, services.flags, writes),
-        *label_routes.suggestion_write_routes(services.suggestions, services.new_labels, writes),
-        *import_routes.saving_routes(services.saving, services.links, writes),
-        *label_routes.routes(services.labels, answers),
-        *label_routes.suggestion_routes(services.suggestions, services.bookmarks, answers),
-        *label_routes.write_routes(services.labels, writes, changing),
-        *view_routes.routes(services.views, answers),
-        *view_routes.write_routes(services.views, writes),
-        *rule_routes.routes(services.rules, answers),
-        *rule_routes.write_routes(services.rules, writes),
-        *rule_routes.past_routes(services.rule_past, writes, services.wake_worker),
-        *share_routes.routes(services.shares, answers),
-        *share_routes.write_routes(services.shares, writes),
-        *account_routes.digest_routes(services.digests, answers),
-        *account_routes.write_routes(services.digests, writes),
-        *export_routes.routes(exports, addresses),
-        *export_routes.write_routes(exports, addresses, writes, services.wake_worker),
-        *import_routes.routes(services.imports),
-        *import_routes.write_routes(services.imports, writes),
-        *webhook_routes.routes(services.webhooks, answers),
-        *import_routes.label_routes(
-            services.import_labels, services.bulk.changes, writes, services.wake_worker
-        ),
-        *webhook_routes.write_routes(services.webhooks, writes),
-        *webhook_routes.sending_routes(services.webhooks, writes),
-    ]

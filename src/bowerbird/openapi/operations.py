@@ -15,18 +15,7 @@ import msgspec
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.requests.limits import TEXT_MAX
-from bowerbird.rest import (
-    account,
-    bookmarks,
-    bulk,
-    exports,
-    imports,
-    labels,
-    rules,
-    shares,
-    views,
-    webhooks,
-)
+from bowerbird.rest.routes import MODULES
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.routes import Operation
 
@@ -74,20 +63,13 @@ def _bounded_either(shape: Json) -> Json:
     return _bounded(shape)
 
 
-# In this order in the document.
-_MODULES: Final = (
-    *(account, bookmarks, bulk, labels, views, rules),
-    *(shares, exports, imports, webhooks),
-)
-
-
 def _declared(module: ModuleType) -> Iterator[object]:
     for value in vars(module).values():
         yield from (value.values() if isinstance(value, dict) else [value])
 
 
 OPERATIONS: Final = tuple(
-    one for module in _MODULES for one in _declared(module) if isinstance(one, Operation)
+    one for module in MODULES for one in _declared(module) if isinstance(one, Operation)
 )
 
 TAGS: Final[dict[str, str]] = {

@@ -4,19 +4,18 @@ from typing import Final
 
 import msgspec
 
-from bowerbird.library.accounts.account_state import AccountResponse, AccountState
-from bowerbird.library.digests.digests import Digests, PreferencesResponse
+from bowerbird.library.accounts.account_state import AccountResponse
+from bowerbird.library.digests.digests import PreferencesResponse
 from bowerbird.library.digests.responses import DigestResponse, DigestSummary
 from bowerbird.model.digests import Preferences
 from bowerbird.requests.exports import DigestQuery, DigestsQuery, PreferencesRequest
+from bowerbird.rest.serving import Rest, paged
 from bowerbird.storage.database import Transaction
-from bowerbird.wire.reads import Read, paged
 from bowerbird.wire.responses import envelope
-from bowerbird.wire.responses.answer_cache import AnswerCache, One
+from bowerbird.wire.responses.answer_cache import One
 from bowerbird.wire.responses.envelope import DigestListMeta
 from bowerbird.wire.responses.replies import Reply, State, state_of
 from bowerbird.wire.routes import ApiRoute, Call, Operation
-from bowerbird.wire.writes import Writes
 
 GET: Final = Operation(
     route="GET /v1/account",
@@ -26,10 +25,6 @@ GET: Final = Operation(
     # Looking at the number of calls left does not use one.
     counts=lambda _: False,
 )
-
-
-def routes(state: AccountState, answers: AnswerCache) -> list[ApiRoute]:
-    return [GET.served_by(Read(state.to_response).tagged(answers))]
 
 
 LIST_DIGESTS: Final = Operation(
@@ -65,17 +60,9 @@ GET_DIGEST: Final = Operation(
 )
 
 
-def digest_routes(digests: Digests, answers: AnswerCache) -> list[ApiRoute]:
-    listed = Read(
-        digests.list,
-        DigestsQuery,
-        data=lambda page: page.digests,
-        meta=paged(DigestListMeta, lambda page: page.digests),
-    )
-    one = Read(
-        lambda account, digest_id, query: digests.get(account, digest_id, query.format),
-        DigestQuery,
-    )
+def routes(rest: Rest) -> list[ApiRoute]:
+    services, answers = rest.services, rest.answers
+    digests = services.digests
 
     async def get_preferences(call: Call) -> Reply:
         async def build() -> One:
@@ -86,19 +73,24 @@ def digest_routes(digests: Digests, answers: AnswerCache) -> list[ApiRoute]:
         target = msgspec.structs.replace(call.target, minute=digests.minute())
         return await answers.answer_one(call.account, target, build)
 
-    return [
-        LIST_DIGESTS.served_by(listed.cached(answers)),
-        PREFERENCES.served_by(get_preferences),
-        GET_DIGEST.served_by(one.cached(answers)),
-    ]
-
-
-def write_routes(digests: Digests, writes: Writes) -> list[ApiRoute]:
     async def current(transaction: Transaction, call: Call) -> State:
         return _state(await digests.stored(call.account, transaction))
 
-    handler = writes.of(digests.update_preferences, PreferencesRequest, current=current)
-    return [UPDATE_PREFERENCES.served_by(handler)]
+    return [
+        rest.read(GET, services.state.to_response, is_live=True),
+        rest.read(
+            LIST_DIGESTS,
+            digests.list,
+            data=lambda page: page.digests,
+            meta=paged(DigestListMeta, lambda page: page.digests),
+        ),
+        PREFERENCES.served_by(get_preferences),
+        rest.write(UPDATE_PREFERENCES, digests.update_preferences, current=current),
+        rest.read(
+            GET_DIGEST,
+            lambda account, digest_id, query: digests.get(account, digest_id, query.format),
+        ),
+    ]
 
 
 def _state(stored: Preferences) -> State:

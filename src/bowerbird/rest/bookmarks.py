@@ -9,13 +9,13 @@ from msgspec import UNSET
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
-from bowerbird.library.bookmarks.annotations import BookmarkState, Flags, Highlights
+from bowerbird.library.bookmarks.annotations import BookmarkState
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.list_request import BookmarkCounts, VectorState
 from bowerbird.library.bookmarks.shown_fields import selected, with_content
-from bowerbird.library.bookmarks.trash import Deleted, Trash
+from bowerbird.library.bookmarks.trash import Deleted
 from bowerbird.library.bulk.requests import BulkChange
-from bowerbird.library.statistics import Facet, FacetCounts
+from bowerbird.library.statistics import Facet
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import BulkRow
 from bowerbird.model.posts.bookmarks import Bookmark, updated_at
@@ -33,7 +33,8 @@ from bowerbird.requests.bookmarks import (
 from bowerbird.requests.fields import gates_for
 from bowerbird.requests.filters import MEANING, ImportedQuery
 from bowerbird.rest import bulk
-from bowerbird.rest.bulk import Changing, changed, kept
+from bowerbird.rest.bulk import changed, changing, kept
+from bowerbird.rest.serving import Rest
 from bowerbird.search.queries import query_language
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
@@ -49,7 +50,7 @@ from bowerbird.wire.responses.envelope import (
 )
 from bowerbird.wire.responses.replies import Reply, State, Unsettled
 from bowerbird.wire.routes import ApiRoute, Call, Operation
-from bowerbird.wire.writes import Current, Writes, done, done_with
+from bowerbird.wire.writes import done, done_with
 
 # Only answers to queries with one of these depend on the time or on the vectors. Letters may be
 # percent-encoded.
@@ -133,7 +134,53 @@ RESTORE: Final = Operation(
 )
 
 
-def routes(bookmarks: Bookmarks, answers: AnswerCache) -> list[ApiRoute]:
+FACETS: Final = Operation(
+    route="GET /v1/bookmarks/facets",
+    name="countBookmarksBy",
+    summary="Count the bookmarks that match by author, label, month, linked site or media.",
+    data=Facet,
+    is_many=True,
+    meta=FacetMeta,
+    query=FacetsQuery,
+)
+
+
+_HIGHLIGHTS: Final = "/v1/bookmarks/{post_id}/highlights"
+ADD_HIGHLIGHT: Final = Operation(
+    route=f"POST {_HIGHLIGHTS}",
+    name="addHighlight",
+    summary="Mark a passage of a post or its article.",
+    data=HighlightedPassage,
+    meta=UndoMeta,
+    body=NewHighlight,
+)
+UPDATE_HIGHLIGHT: Final = Operation(
+    route=f"PATCH {_HIGHLIGHTS}/{{highlight_id}}",
+    name="updateHighlight",
+    summary="Change the comment of a highlight.",
+    data=HighlightedPassage,
+    meta=UndoMeta,
+    body=HighlightChange,
+    # It is a part of its bookmark, whose ETag and updated_at these are.
+    is_conditional=True,
+)
+DELETE_HIGHLIGHT: Final = Operation(
+    route=f"DELETE {_HIGHLIGHTS}/{{highlight_id}}",
+    name="deleteHighlight",
+    summary="Remove a highlight. The post stays as it is.",
+    data=HighlightedPassage,
+    meta=UndoMeta,
+    is_conditional=True,
+)
+
+
+def routes(rest: Rest) -> list[ApiRoute]:
+    return [*_reads(rest), _facets(rest), _similar(rest), *_writes(rest)]
+
+
+def _reads(rest: Rest) -> list[ApiRoute]:
+    bookmarks, answers = rest.services.bookmarks, rest.answers
+
     async def list_bookmarks(call: Call) -> Reply:
         async def build(query: ListQuery, vectors: VectorState | None) -> bytes | Unsettled:
             found = await bookmarks.list(call.account, query, vectors)
@@ -163,11 +210,32 @@ def routes(bookmarks: Bookmarks, answers: AnswerCache) -> list[ApiRoute]:
         LIST.served_by(list_bookmarks),
         COUNT.served_by(count_bookmarks),
         GET.served_by(get_bookmark),
-        _similar(bookmarks, answers),
     ]
 
 
-def _similar(bookmarks: Bookmarks, answers: AnswerCache) -> ApiRoute:
+def _facets(rest: Rest) -> ApiRoute:
+    services = rest.services
+
+    async def count_by(call: Call) -> Reply:
+        async def build(query: FacetsQuery, vectors: VectorState | None) -> bytes:
+            found = await services.facets.of(call.account, query, vectors)
+            meta = FacetMeta(
+                by=query.by,
+                count=len(found.facets),
+                total_count=found.values,
+                bookmarks=found.posts,
+                bookmarks_read=UNSET if found.read is None else found.read,
+            )
+            return envelope.success(found.facets, meta)
+
+        return await _answer(call, FacetsQuery, services.bookmarks, rest.answers, build)
+
+    return FACETS.served_by(count_by)
+
+
+def _similar(rest: Rest) -> ApiRoute:
+    bookmarks = rest.services.bookmarks
+
     async def similar_bookmarks(call: Call) -> Reply:
         plans.check_similar(call.account)
         vectors = await bookmarks.vector_state(call.account)
@@ -178,14 +246,16 @@ def _similar(bookmarks: Bookmarks, answers: AnswerCache) -> ApiRoute:
             post_id = call.path_params["post_id"]
             return envelope.page(await bookmarks.similar(call.account, post_id, query, vectors))
 
-        return await answers.answer(
+        return await rest.answers.answer(
             call.account, _target(call.target, vectors, is_by_meaning=True), build
         )
 
     return SIMILAR.served_by(similar_bookmarks)
 
 
-def write_routes(flags: Flags, trash: Trash, writes: Writes, changing: Changing) -> list[ApiRoute]:
+def _writes(rest: Rest) -> list[ApiRoute]:
+    flags, trash, highlights = rest.services.flags, rest.services.trash, rest.services.highlights
+
     async def update_many(transaction: Transaction, call: Call, request: StateRequest) -> Reply:
         result = await flags.update(transaction, call.account, request.post_ids or [], request)
         meta = ChangeMeta(
@@ -204,28 +274,19 @@ def write_routes(flags: Flags, trash: Trash, writes: Writes, changing: Changing)
         bookmark, row = changed
         return done_with(bookmark, UndoMeta(kept(row)))
 
-    def deleted(changed: tuple[Deleted, BulkRow | None]) -> Reply:
-        post, row = changed
-        return done(post, UndoMeta(kept(row)))
-
-    current = current_post(flags)
-    return [
-        UPDATE_MANY.served_by(
-            changing.handler_of(StateRequest, lambda one: one.change, update_matching, update_many)
-        ),
-        UPDATE.served_by(writes.of(flags.update_one, UpdateRequest, reply=shown, current=current)),
-        DELETE.served_by(writes.of(trash.delete, reply=deleted, current=current)),
-        RESTORE.served_by(writes.of(trash.restore, reply=shown)),
-    ]
-
-
-def current_post(flags: Flags) -> Current:
-    """The post of a path, for changes of it and of what it contains."""
-
     async def current(transaction: Transaction, call: Call) -> State:
+        """The post of a path, for changes of it and of what it contains."""
         return _state(await flags.stored(transaction, call.account, call.path_params["post_id"]))
 
-    return current
+    return [
+        changing(rest, UPDATE_MANY, lambda one: one.change, update_matching, by_ids=update_many),
+        rest.write(UPDATE, flags.update_one, reply=shown, current=current),
+        rest.write(DELETE, trash.delete, reply=changed, current=current),
+        rest.write(RESTORE, trash.restore, reply=shown),
+        rest.write(ADD_HIGHLIGHT, highlights.add, reply=changed),
+        rest.write(UPDATE_HIGHLIGHT, highlights.update, reply=changed, current=current),
+        rest.write(DELETE_HIGHLIGHT, highlights.remove, reply=changed, current=current),
+    ]
 
 
 def _state(stored: bytes) -> State:
@@ -296,72 +357,3 @@ def _target(target: RequestTarget, vectors: VectorState, *, is_by_meaning: bool)
         return msgspec.structs.replace(target, vectors=vectors.tag)
     state = vectors.by_meaning
     return target if state is None else msgspec.structs.replace(target, vectors=state.name)
-
-
-FACETS: Final = Operation(
-    route="GET /v1/bookmarks/facets",
-    name="countBookmarksBy",
-    summary="Count the bookmarks that match by author, label, month, linked site or media.",
-    data=Facet,
-    is_many=True,
-    meta=FacetMeta,
-    query=FacetsQuery,
-)
-
-
-def facet_routes(facets: FacetCounts, bookmarks: Bookmarks, answers: AnswerCache) -> list[ApiRoute]:
-    async def count_by(call: Call) -> Reply:
-        async def build(query: FacetsQuery, vectors: VectorState | None) -> bytes:
-            found = await facets.of(call.account, query, vectors)
-            meta = FacetMeta(
-                by=query.by,
-                count=len(found.facets),
-                total_count=found.values,
-                bookmarks=found.posts,
-                bookmarks_read=UNSET if found.read is None else found.read,
-            )
-            return envelope.success(found.facets, meta)
-
-        return await _answer(call, FacetsQuery, bookmarks, answers, build)
-
-    return [FACETS.served_by(count_by)]
-
-
-_HIGHLIGHTS: Final = "/v1/bookmarks/{post_id}/highlights"
-ADD_HIGHLIGHT: Final = Operation(
-    route=f"POST {_HIGHLIGHTS}",
-    name="addHighlight",
-    summary="Mark a passage of a post or its article.",
-    data=HighlightedPassage,
-    meta=UndoMeta,
-    body=NewHighlight,
-)
-UPDATE_HIGHLIGHT: Final = Operation(
-    route=f"PATCH {_HIGHLIGHTS}/{{highlight_id}}",
-    name="updateHighlight",
-    summary="Change the comment of a highlight.",
-    data=HighlightedPassage,
-    meta=UndoMeta,
-    body=HighlightChange,
-    # It is a part of its bookmark, whose ETag and updated_at these are.
-    is_conditional=True,
-)
-DELETE_HIGHLIGHT: Final = Operation(
-    route=f"DELETE {_HIGHLIGHTS}/{{highlight_id}}",
-    name="deleteHighlight",
-    summary="Remove a highlight. The post stays as it is.",
-    data=HighlightedPassage,
-    meta=UndoMeta,
-    is_conditional=True,
-)
-
-
-def highlight_routes(highlights: Highlights, flags: Flags, writes: Writes) -> list[ApiRoute]:
-    current = current_post(flags)
-    return [
-        ADD_HIGHLIGHT.served_by(writes.of(highlights.add, NewHighlight, reply=changed)),
-        UPDATE_HIGHLIGHT.served_by(
-            writes.of(highlights.update, HighlightChange, reply=changed, current=current)
-        ),
-        DELETE_HIGHLIGHT.served_by(writes.of(highlights.remove, reply=changed, current=current)),
-    ]

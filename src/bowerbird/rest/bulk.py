@@ -1,7 +1,7 @@
 """/v1/bookmarks/changes, the trash and duplicates: changes of many bookmarks and their undo."""
 
 from collections.abc import Awaitable, Callable
-from typing import Final, TypeVar
+from typing import Any, Final
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
@@ -11,20 +11,19 @@ from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.duplicates import (
     DuplicateGroup,
     DuplicatePage,
-    Duplicates,
     KeptPost,
+    Resolved,
 )
-from bowerbird.library.bookmarks.trash import TrashedBookmark, TrashList
+from bowerbird.library.bookmarks.trash import TrashedBookmark
 from bowerbird.library.bookmarks.trash import shown as trashed
-from bowerbird.library.bulk.requests import BulkChange, BulkRequests, Prepared, shown
+from bowerbird.library.bulk.requests import BulkChange, Prepared, shown
 from bowerbird.library.bulk.summaries import RecentChange
 from bowerbird.model.bulk import BulkAction, BulkRow
 from bowerbird.requests.bookmarks import ChangesQuery, DuplicatesQuery, ResolveRequest, TrashQuery
 from bowerbird.requests.bulk import BulkRequest, RestoreRequest, TrashRequest, change_of
+from bowerbird.rest.serving import Rest, paged
 from bowerbird.storage.database import Transaction
 from bowerbird.wire.idempotency import Replay
-from bowerbird.wire.reads import Read, paged
-from bowerbird.wire.responses.answer_cache import AnswerCache
 from bowerbird.wire.responses.envelope import (
     ChangeListMeta,
     ChangeMeta,
@@ -33,8 +32,8 @@ from bowerbird.wire.responses.envelope import (
     UndoMeta,
 )
 from bowerbird.wire.responses.replies import Reply
-from bowerbird.wire.routes import ApiRoute, Call, Handler, Operation
-from bowerbird.wire.writes import Gate, Writes, done
+from bowerbird.wire.routes import ApiRoute, Call, Operation
+from bowerbird.wire.writes import Gate, done
 
 _ACCEPTED: Final = 202
 _RETRY_AFTER: Final = (b"retry-after", b"1")
@@ -118,105 +117,130 @@ TRASH: Final = Operation(
     # Posts leave the trash without a new version of the library.
     is_tagged=False,
 )
-T = TypeVar("T", bound=Struct)
 
 
-class Changing:
-    """Makes handlers of requests that may change every bookmark that matches."""
+_DUPLICATES: Final = "/v1/bookmarks/duplicates"
+LIST_DUPLICATES: Final = Operation(
+    route=f"GET {_DUPLICATES}",
+    name="listDuplicates",
+    summary="List groups of bookmarks that have the same links, text or pictures.",
+    data=DuplicateGroup,
+    is_many=True,
+    meta=DuplicatesMeta,
+    query=DuplicatesQuery,
+    refusals=(Code.FILTER_NOT_ALLOWED,),
+)
+RESOLVE: Final = Operation(
+    route=f"POST {_DUPLICATES}/resolve",
+    name="resolveDuplicates",
+    summary="Keep one bookmark of each group: it gets the labels of the others, which go to the "
+    "trash.",
+    data=KeptPost,
+    is_many=True,
+    meta=ChangeMeta,
+    body=ResolveRequest,
+    refusals=(Code.NOT_FOUND, Code.SUBSCRIPTION_REQUIRED),
+)
 
-    def __init__(self, bulk: BulkRequests, writes: Writes, wake: Callable[[], None]) -> None:
-        """`wake` is called once a change is committed, for a worker in the same process."""
-        self.bulk = bulk
-        self._writes = writes
-        self._wake = wake
 
-    async def finished(self, call: Call, answer: Reply | Replay) -> BulkRow | None:
-        """The change that a job was left to do, if it is finished within some time."""
-        if answer.status != _ACCEPTED:
+def changing(
+    rest: Rest,
+    operation: Operation,
+    change_of: Callable[[Any], BulkRequest | None],
+    reply: Callable[[BulkChange], Reply],
+    *,
+    by_ids: Callable[[Transaction, Call, Any], Awaitable[Reply]] | None = None,
+    gate: Gate = lambda _: None,
+) -> ApiRoute:
+    """The route of requests that may change every bookmark that matches.
+
+    `by_ids` serves requests that `change_of` returns None for.
+    """
+    bulk = rest.services.bulk
+
+    async def prepare(call: Call, request: Struct) -> Prepared | None:
+        change = change_of(request)
+        if change is None:
             return None
-        change_id = dict(answer.headers)[b"location"].decode().rpartition("/")[2]
-        return await self.bulk.changes.finish_soon(call.account, change_id)
+        ready = await bulk.prepare(call.account, change)
+        return ready if by_ids is None else _without_409(ready)
 
-    def handler_of(
-        self,
-        kind: type[T],
-        change_of: Callable[[T], BulkRequest | None],
-        reply: Callable[[BulkChange], Reply],
-        by_ids: Callable[[Transaction, Call, T], Awaitable[Reply]] | None = None,
-        gate: Gate = lambda _: None,
-    ) -> Handler:
-        """`by_ids` serves requests that `change_of` returns None for."""
+    async def effect(
+        transaction: Transaction, call: Call, request: Struct, ready: Prepared | None
+    ) -> Reply:
+        change = change_of(request)
+        if change is None or ready is None:
+            assert by_ids is not None
+            return await by_ids(transaction, call, request)
+        started = await bulk.start(transaction, call.account, change, ready)
+        return located(started, reply(started))
 
-        async def prepare(call: Call, request: T) -> Prepared | None:
-            change = change_of(request)
-            if change is None:
-                return None
-            ready = await self.bulk.prepare(call.account, change)
-            return ready if by_ids is None else _without_409(ready)
+    def after(ready: object) -> None:
+        # Only a change of all that match is a job.
+        if ready is not None:
+            rest.wake(ready)
 
-        async def effect(
-            transaction: Transaction, call: Call, request: T, ready: Prepared | None
-        ) -> Reply:
-            change = change_of(request)
-            if change is None or ready is None:
-                assert by_ids is not None
-                return await by_ids(transaction, call, request)
-            started = await self.bulk.start(transaction, call.account, change, ready)
-            return located(started, reply(started))
-
-        def after(ready: object) -> None:
-            # Only a change of all that match is a job.
-            if ready is not None:
-                self._wake()
-
-        return self._writes.handler(effect, kind, gate, prepare=prepare, after=after)
+    return rest.effect(operation, effect, gate, prepare=prepare, after=after)
 
 
-def routes(
-    bulk: BulkRequests, trash: TrashList, writes: Writes, wake: Callable[[], None]
-) -> list[ApiRoute]:
-    """`wake` is called once a change is committed, for a worker in the same process."""
-    changing = Changing(bulk, writes, wake)
-
-    listed = Read(
-        bulk.recent.list,
-        ChangesQuery,
-        data=lambda page: page.changes,
-        meta=paged(ChangeListMeta, lambda page: page.changes),
-    )
-    deleted = Read(
-        trash.page,
-        TrashQuery,
-        data=lambda page: [trashed(one) for one in page.posts],
-        meta=paged(TrashListMeta, lambda page: page.posts),
-    )
+def routes(rest: Rest) -> list[ApiRoute]:
+    bulk, duplicates = rest.services.bulk, rest.services.duplicates
 
     async def get(call: Call) -> Reply:
         change = await bulk.get(call.account, call.path_params["change_id"])
         reply = done(change)
         return reply.with_headers(_RETRY_AFTER) if change.is_open else reply
 
-    undo = writes.of(
-        bulk.undo,
-        reply=lambda change: located(change, done(change)),
-        after=lambda _: wake(),
-    )
+    def groups_meta(page: DuplicatePage) -> DuplicatesMeta:
+        return DuplicatesMeta(
+            next_cursor=page.next_cursor,
+            limit=page.limit,
+            count=len(page.groups),
+            hint=page.hint or UNSET,
+        )
+
+    def resolved(found: Resolved) -> Reply:
+        moved = f"Moved {found.removed} {'post' if found.removed == 1 else 'posts'} to the trash."
+        meta = ChangeMeta(
+            moved,
+            found.removed,
+            found.not_found,
+            not_changed=found.not_removed or UNSET,
+            change=kept(found.change),
+        )
+        return done(found.kept, meta)
 
     return [
-        TRASH.served_by(deleted.plain),
-        LIST.served_by(listed.plain),
-        CREATE.served_by(changing.handler_of(BulkRequest, lambda one: one, done)),
+        rest.read(
+            TRASH,
+            rest.services.trash_list.page,
+            data=lambda page: [trashed(one) for one in page.posts],
+            meta=paged(TrashListMeta, lambda page: page.posts),
+        ),
+        rest.read(
+            LIST,
+            bulk.recent.list,
+            data=lambda page: page.changes,
+            meta=paged(ChangeListMeta, lambda page: page.changes),
+        ),
+        changing(rest, CREATE, lambda one: one, done),
         GET.served_by(get),
-        UNDO.served_by(undo),
-        DELETE.served_by(
-            changing.handler_of(TrashRequest, lambda one: change_of(one, BulkAction.TRASH), done)
+        rest.write(UNDO, bulk.undo, reply=lambda row: located(row, done(row)), after=rest.wake),
+        changing(rest, DELETE, lambda one: change_of(one, BulkAction.TRASH), done),
+        changing(rest, RESTORE, lambda one: change_of(one, BulkAction.RESTORE), done),
+        rest.read(
+            LIST_DUPLICATES, duplicates.page, data=lambda page: page.groups, meta=groups_meta
         ),
-        RESTORE.served_by(
-            changing.handler_of(
-                RestoreRequest, lambda one: change_of(one, BulkAction.RESTORE), done
-            )
-        ),
+        rest.write(RESOLVE, duplicates.resolve, plans.check_writes, reply=resolved),
     ]
+
+
+async def finished(rest: Rest, call: Call, answer: Reply | Replay) -> BulkRow | None:
+    """The change that a job was left to do, if it is finished within some time."""
+    if answer.status != _ACCEPTED:
+        return None
+    change_id = dict(answer.headers)[b"location"].decode().rpartition("/")[2]
+    return await rest.services.bulk.changes.finish_soon(call.account, change_id)
 
 
 def kept(row: BulkRow | None) -> BulkChange | UnsetType:
@@ -247,56 +271,3 @@ def _without_409(prepared: Prepared) -> Prepared:
     if refused.code is not Code.COUNT_MISMATCH:
         return prepared
     return Prepared(Refusal(Code.INVALID_REQUEST, refused.sentence))
-
-
-_DUPLICATES: Final = "/v1/bookmarks/duplicates"
-LIST_DUPLICATES: Final = Operation(
-    route=f"GET {_DUPLICATES}",
-    name="listDuplicates",
-    summary="List groups of bookmarks that have the same links, text or pictures.",
-    data=DuplicateGroup,
-    is_many=True,
-    meta=DuplicatesMeta,
-    query=DuplicatesQuery,
-    refusals=(Code.FILTER_NOT_ALLOWED,),
-)
-RESOLVE: Final = Operation(
-    route=f"POST {_DUPLICATES}/resolve",
-    name="resolveDuplicates",
-    summary="Keep one bookmark of each group: it gets the labels of the others, which go to the "
-    "trash.",
-    data=KeptPost,
-    is_many=True,
-    meta=ChangeMeta,
-    body=ResolveRequest,
-    refusals=(Code.NOT_FOUND, Code.SUBSCRIPTION_REQUIRED),
-)
-
-
-def duplicate_routes(duplicates: Duplicates, answers: AnswerCache) -> list[ApiRoute]:
-    def meta(page: DuplicatePage) -> DuplicatesMeta:
-        return DuplicatesMeta(
-            next_cursor=page.next_cursor,
-            limit=page.limit,
-            count=len(page.groups),
-            hint=page.hint or UNSET,
-        )
-
-    listed = Read(duplicates.page, DuplicatesQuery, data=lambda page: page.groups, meta=meta)
-    return [LIST_DUPLICATES.served_by(listed.cached(answers))]
-
-
-def duplicate_write_routes(duplicates: Duplicates, writes: Writes) -> list[ApiRoute]:
-    async def resolve(transaction: Transaction, call: Call, request: ResolveRequest) -> Reply:
-        found = await duplicates.resolve(transaction, call.account, request)
-        moved = f"Moved {found.removed} {'post' if found.removed == 1 else 'posts'} to the trash."
-        meta = ChangeMeta(
-            moved,
-            found.removed,
-            found.not_found,
-            not_changed=found.not_removed or UNSET,
-            change=kept(found.change),
-        )
-        return done(found.kept, meta)
-
-    return [RESOLVE.served_by(writes.handler(resolve, ResolveRequest, plans.check_writes))]

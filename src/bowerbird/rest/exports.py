@@ -1,50 +1,30 @@
 """/v1/exports: starting an export, its status and its file."""
 
 import hashlib
-from collections.abc import Callable
-from typing import Final, Protocol
+from typing import Final
 from urllib.parse import quote
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.exports.tasks import FORMATS
 from bowerbird.library.exports.exports import Download, ExportJob, retry_after_s
-from bowerbird.model.accounts import Account
-from bowerbird.model.jobs import ExportFile
 from bowerbird.requests import filters
 from bowerbird.requests.exports import DownloadQuery, ExportRequest
+from bowerbird.rest.serving import ExportService, Rest
 from bowerbird.storage.database import Transaction
-from bowerbird.storage.files import OpenFile
 from bowerbird.wire import query_strings
 from bowerbird.wire.responses.answer_cache import is_among
 from bowerbird.wire.responses.replies import Header, Reply
 from bowerbird.wire.responses.streaming import (
     ByteRange,
-    ExportAddresses,
     ExportResponse,
     NotSatisfiable,
     requested_range,
 )
 from bowerbird.wire.routes import ApiRoute, Call, Operation
-from bowerbird.wire.writes import Writes, done, sent_fields
+from bowerbird.wire.writes import done, sent_fields
 
 _ACCEPTED: Final = 202
 _PARTIAL: Final = 206
-
-
-class ExportService(Protocol):
-    """The interface that the routes call: the account's exports, or the sandbox's."""
-
-    async def create(
-        self, transaction: Transaction, account: Account, format: str, request: ExportRequest
-    ) -> ExportJob: ...
-
-    async def require_vectors(self, transaction: Transaction, account: Account) -> None: ...
-
-    async def get(self, account: Account, job_id: str) -> ExportJob: ...
-
-    async def download(self, job_id: str, token: str) -> Download: ...
-
-    async def open(self, file: ExportFile, first: int, end: int) -> OpenFile: ...
 
 
 CREATE: Final = {
@@ -88,7 +68,9 @@ DOWNLOAD: Final = Operation(
 )
 
 
-def routes(exports: ExportService, addresses: ExportAddresses) -> list[ApiRoute]:
+def routes(rest: Rest) -> list[ApiRoute]:
+    exports, addresses = rest.exports, rest.addresses
+
     async def get_export(call: Call) -> Reply:
         # Not cached: progress changes without a new version of the library.
         job = await exports.get(call.account, call.path_params["job_id"])
@@ -99,33 +81,19 @@ def routes(exports: ExportService, addresses: ExportAddresses) -> list[ApiRoute]
         found = await exports.download(call.path_params["job_id"], token)
         return await _file_reply(exports, call, found)
 
-    return [GET.served_by(get_export), DOWNLOAD.served_by(download)]
-
-
-def write_routes(
-    exports: ExportService,
-    addresses: ExportAddresses,
-    writes: Writes,
-    wake: Callable[[], None] = lambda: None,
-) -> list[ApiRoute]:
-    """`wake` is called once an export is committed, for a worker in the same process."""
-
     async def check_vectors(transaction: Transaction, call: Call) -> None:
         if filters.MEANING in sent_fields(call.body):
             await exports.require_vectors(transaction, call.account)
 
-    def route(format: str) -> ApiRoute:
+    def starting(format: str) -> ApiRoute:
         async def create(transaction: Transaction, call: Call, request: ExportRequest) -> Reply:
             job = await exports.create(transaction, call.account, format, request)
             headers = [(b"location", addresses.path(job).encode()), *_retry_after(job)]
             return done(addresses.response(job), status=_ACCEPTED).with_headers(*headers)
 
-        handler = writes.handler(
-            create, ExportRequest, precheck=check_vectors, after=lambda _: wake()
-        )
-        return CREATE[format].served_by(handler)
+        return rest.effect(CREATE[format], create, precheck=check_vectors, after=rest.wake)
 
-    return [route(format) for format in CREATE]
+    return [GET.served_by(get_export), DOWNLOAD.served_by(download), *map(starting, CREATE)]
 
 
 def _retry_after(job: ExportJob) -> list[Header]:

@@ -1,30 +1,29 @@
 """POST /v1/bookmarks, which saves posts, and /v1/imports, which undoes imports."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from typing import Final
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
-from bowerbird.library.bulk.changes import BulkChanges, NewChange
+from bowerbird.library.bulk.changes import NewChange
 from bowerbird.library.bulk.requests import BulkChange
 from bowerbird.library.bulk.requests import shown as change_shown
-from bowerbird.library.imports.runs import ImportRuns, Run
-from bowerbird.library.imports.saving import SaveResult, Saving
+from bowerbird.library.imports.runs import Run
+from bowerbird.library.imports.saving import SaveResult
 from bowerbird.library.imports.undoing import UndoOutcome
-from bowerbird.library.labels.import_labels import ImportLabels, LabelsOfImport
-from bowerbird.library.links import LinkReading
+from bowerbird.library.labels.import_labels import LabelsOfImport
 from bowerbird.requests import limits
 from bowerbird.requests.labels import ImportLabelling
 from bowerbird.requests.limits import PAGE_DEFAULT
 from bowerbird.requests.saving import ImportsQuery, SaveQuery, SaveRequest
 from bowerbird.rest import bulk
+from bowerbird.rest.serving import Rest, paged
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
-from bowerbird.wire.reads import Read, paged
 from bowerbird.wire.responses.envelope import BatchMeta, ImportListMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Operation
-from bowerbird.wire.writes import Writes, admitted, done, result_of, save_handler
+from bowerbird.wire.writes import admitted, done, result_of, save_handler
 
 LIST: Final = Operation(
     route="GET /v1/imports",
@@ -70,41 +69,6 @@ APPLY: Final = Operation(
 )
 
 
-def routes(imports: ImportRuns) -> list[ApiRoute]:
-    listed = Read(
-        lambda account, query: imports.list(account, query.limit or PAGE_DEFAULT, query.cursor),
-        ImportsQuery,
-        data=lambda page: page.runs,
-        meta=paged(ImportListMeta, lambda page: page.runs),
-    )
-    return [LIST.served_by(listed.plain), GET.served_by(Read(imports.get).plain)]
-
-
-def label_routes(
-    labels: ImportLabels, changes: BulkChanges, writes: Writes, wake: Callable[[], None]
-) -> list[ApiRoute]:
-    """`wake` is called once a change is committed, for a worker in the same process."""
-
-    def prepare(call: Call, request: ImportLabelling) -> Awaitable[NewChange | Refusal]:
-        run_id = call.path_params["run_id"]
-        return result_of(labels.change(call.account, run_id, request))
-
-    async def apply(
-        transaction: Transaction, call: Call, _: ImportLabelling, change: NewChange
-    ) -> Reply:
-        started = change_shown(await changes.start(transaction, call.account, change))
-        return bulk.located(started, done(started))
-
-    applying = writes.handler(
-        *(apply, ImportLabelling, plans.check_writes), prepare=prepare, after=lambda _: wake()
-    )
-    return [LABELS.served_by(Read(labels.of_run).plain), APPLY.served_by(applying)]
-
-
-def write_routes(imports: ImportRuns, writes: Writes) -> list[ApiRoute]:
-    return [UNDO.served_by(writes.of(imports.undo_within))]
-
-
 SAVE: Final = Operation(
     route="POST /v1/bookmarks",
     name="saveBookmarks",
@@ -121,8 +85,10 @@ SAVE: Final = Operation(
 )
 
 
-def saving_routes(saving: Saving, links: LinkReading, writes: Writes) -> list[ApiRoute]:
-    save = save_handler(saving, writes)
+def routes(rest: Rest) -> list[ApiRoute]:
+    services = rest.services
+    imports, labels = services.imports, services.import_labels
+    save = save_handler(services.saving, rest.writes)
 
     async def save_or_preview(call: Call) -> Reply:
         query_string = call.target.query_string
@@ -131,7 +97,30 @@ def saving_routes(saving: Saving, links: LinkReading, writes: Writes) -> list[Ap
         request = admitted(call.account, call.body, SaveRequest, lambda _: None)
         if isinstance(request, Refusal):
             raise request
-        result = await links.previews(call.account, request.items)
+        result = await services.links.previews(call.account, request.items)
         return done(result, BatchMeta("Nothing was saved."), 207 if result.failed else 200)
 
-    return [SAVE.served_by(save_or_preview)]
+    def prepare(call: Call, request: ImportLabelling) -> Awaitable[NewChange | Refusal]:
+        run_id = call.path_params["run_id"]
+        return result_of(labels.change(call.account, run_id, request))
+
+    async def apply(
+        transaction: Transaction, call: Call, _: ImportLabelling, change: NewChange
+    ) -> Reply:
+        row = await services.bulk.changes.start(transaction, call.account, change)
+        started = change_shown(row)
+        return bulk.located(started, done(started))
+
+    return [
+        SAVE.served_by(save_or_preview),
+        rest.read(
+            LIST,
+            lambda account, query: imports.list(account, query.limit or PAGE_DEFAULT, query.cursor),
+            data=lambda page: page.runs,
+            meta=paged(ImportListMeta, lambda page: page.runs),
+        ),
+        rest.read(GET, imports.get),
+        rest.write(UNDO, imports.undo_within),
+        rest.read(LABELS, labels.of_run),
+        rest.effect(APPLY, apply, plans.check_writes, prepare=prepare, after=rest.wake),
+    ]

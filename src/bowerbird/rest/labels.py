@@ -7,14 +7,11 @@ from msgspec import UNSET
 
 from bowerbird.errors import Code
 from bowerbird.library.access import plans
-from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bulk.requests import BulkChange, shown
 from bowerbird.library.labels.label_list import LabelResponse, to_response
-from bowerbird.library.labels.labels import BatchResult, Labelled, Labels, Op, Tagged
+from bowerbird.library.labels.labels import BatchResult, Labelled, Op, Tagged
 from bowerbird.library.labels.suggestions import (
-    LabelSuggestions,
     NewLabel,
-    NewLabels,
     RefusedLabel,
     SuggestedLabel,
 )
@@ -29,12 +26,13 @@ from bowerbird.requests.labels import (
     MergeRequest,
 )
 from bowerbird.rest import bulk
-from bowerbird.rest.bulk import Changing, kept, located
+from bowerbird.rest.bulk import changing, kept, located
+from bowerbird.rest.serving import Rest
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
 from bowerbird.wire.idempotency import Replay
 from bowerbird.wire.responses import envelope
-from bowerbird.wire.responses.answer_cache import AnswerCache, One
+from bowerbird.wire.responses.answer_cache import One
 from bowerbird.wire.responses.envelope import (
     BatchMeta,
     ChangeMeta,
@@ -43,8 +41,8 @@ from bowerbird.wire.responses.envelope import (
     QueryMeta,
 )
 from bowerbird.wire.responses.replies import Reply, State, state_of
-from bowerbird.wire.routes import ApiRoute, Call, Handler, Operation
-from bowerbird.wire.writes import Writes, current_of, done
+from bowerbird.wire.routes import ApiRoute, Call, Operation
+from bowerbird.wire.writes import current_of, done
 
 LIST: Final = Operation(
     route="GET /v1/labels",
@@ -128,126 +126,6 @@ MERGE: Final = Operation(
     body=MergeRequest,
     may_continue=True,
 )
-
-
-def routes(labels: Labels, answers: AnswerCache) -> list[ApiRoute]:
-    async def list_labels(call: Call) -> Reply:
-        async def build() -> bytes:
-            query = query_strings.read(call.target.query_string, LabelsQuery)
-            if query.limit is None and query.cursor is None:
-                return envelope.success_of_many(
-                    await labels.listed.all(call.account), LabelListMeta()
-                )
-            page = await labels.listed.page(call.account, query)
-            meta = LabelListMeta(
-                next_cursor=page.next_cursor,
-                limit=page.limit,
-                total_count=page.total_count,
-                count=page.count,
-            )
-            return envelope.success_of_many(page.body, meta)
-
-        return await answers.answer(call.account, call.target, build)
-
-    async def get_label(call: Call) -> Reply:
-        async def build() -> One:
-            label, changed_at = await labels.find(call.account, call.path_params["label_id"])
-            return One(envelope.success(to_response(label)), _state(label, changed_at))
-
-        return await answers.answer_one(call.account, call.target, build)
-
-    return [LIST.served_by(list_labels), GET.served_by(get_label)]
-
-
-def write_routes(labels: Labels, writes: Writes, changing: Changing) -> list[ApiRoute]:
-    gate = plans.check_writes
-
-    changes = changing.bulk.changes
-
-    async def batch(transaction: Transaction, call: Call, request: BatchRequest) -> Reply:
-        return _batch_reply(*await labels.batch(transaction, call.account, request.parsed))
-
-    async def update(transaction: Transaction, call: Call, request: LabelChange) -> Reply:
-        label_id = call.path_params["label_id"]
-        label, row = await labels.update(transaction, call.account, label_id, request)
-        return done(label, LabelMeta()) if row is None else _changed(label, row)
-
-    async def delete(transaction: Transaction, call: Call) -> Reply:
-        label_id = call.path_params["label_id"]
-        row = await changes.start_label(transaction, call.account, label_id)
-        return _changed(await labels.changed(transaction, call.account, row), row)
-
-    async def merge(transaction: Transaction, call: Call, request: MergeRequest) -> Reply:
-        label_id = call.path_params["label_id"]
-        row = await changes.start_label(transaction, call.account, label_id, request.into)
-        return _changed(await labels.changed(transaction, call.account, row), row)
-
-    async def wait(call: Call, answer: Reply | Replay) -> Reply | None:
-        row = await changing.finished(call, answer)
-        if row is None:
-            return None
-        return _changed(await labels.changed(labels.database, call.account, row), row)
-
-    current = current_of(labels.find, lambda found: _state(*found), gate)
-    update_handler = writes.handler(update, LabelChange, gate, wait=wait, current=current)
-    return [
-        ADD.served_by(_labelling(labels, changing, "add")),
-        REMOVE.served_by(_labelling(labels, changing, "remove")),
-        BATCH.served_by(writes.handler(batch, BatchRequest, gate)),
-        UPDATE.served_by(update_handler),
-        DELETE.served_by(writes.handler(delete, wait=wait, current=current)),
-        MERGE.served_by(writes.handler(merge, MergeRequest, gate, wait=wait)),
-    ]
-
-
-def _state(label: Label, changed_at: int) -> State:
-    """Without the number of its posts."""
-    return state_of((label.name, label.metadata, label.color), changed_at)
-
-
-def _changed(label: LabelResponse, row: BulkRow) -> Reply:
-    change = shown(row)
-    return located(change, done(label, LabelMeta(change)))
-
-
-def _labelling(labels: Labels, changing: Changing, op: Op) -> Handler:
-    def matching(change: BulkChange) -> Reply:
-        meta = ChangeMeta(_message(op, change.changed), change.changed, [], change=change)
-        return done([], meta)
-
-    async def by_ids(transaction: Transaction, call: Call, request: LabelRequest) -> Reply:
-        changed = await labels.change(transaction, call.account, op, request)
-        if isinstance(changed, BulkRow):
-            return located(shown(changed), matching(shown(changed)))
-        return done(changed.posts, _meta(op, changed))
-
-    return changing.handler_of(
-        LabelRequest, lambda one: one.change(op), matching, by_ids, plans.check_writes
-    )
-
-
-def _batch_reply(result: BatchResult, row: BulkRow | None) -> Reply:
-    total = len(result.results)
-    if not result.failed:
-        return done(result, BatchMeta(f"All {total} operations succeeded.", kept(row)))
-    return done(result, BatchMeta(f"{result.failed} of {total} operations failed.", kept(row)), 207)
-
-
-def _meta(op: Op, changed: Labelled) -> ChangeMeta:
-    return ChangeMeta(
-        _message(op, changed.affected),
-        changed.affected,
-        changed.not_found,
-        changed.further_ids or UNSET,
-        change=kept(changed.change),
-    )
-
-
-def _message(op: Op, affected: int) -> str:
-    verb = "Labelled" if op == "add" else "Unlabelled"
-    return f"{verb} {affected} {'post' if affected == 1 else 'posts'}."
-
-
 SUGGEST: Final = Operation(
     route="GET /v1/bookmarks/{post_id}/suggested_labels",
     name="listSuggestedLabels",
@@ -275,35 +153,147 @@ REFUSE: Final = Operation(
 )
 
 
-def suggestion_routes(
-    suggestions: LabelSuggestions, bookmarks: Bookmarks, answers: AnswerCache
-) -> list[ApiRoute]:
+def routes(rest: Rest) -> list[ApiRoute]:
+    return [*_reads(rest), *_writes(rest)]
+
+
+def _reads(rest: Rest) -> list[ApiRoute]:
+    services, answers = rest.services, rest.answers
+    labels = services.labels
+
+    async def list_labels(call: Call) -> Reply:
+        async def build() -> bytes:
+            query = query_strings.read(call.target.query_string, LabelsQuery)
+            if query.limit is None and query.cursor is None:
+                return envelope.success_of_many(
+                    await labels.listed.all(call.account), LabelListMeta()
+                )
+            page = await labels.listed.page(call.account, query)
+            meta = LabelListMeta(
+                next_cursor=page.next_cursor,
+                limit=page.limit,
+                total_count=page.total_count,
+                count=page.count,
+            )
+            return envelope.success_of_many(page.body, meta)
+
+        return await answers.answer(call.account, call.target, build)
+
+    async def get_label(call: Call) -> Reply:
+        async def build() -> One:
+            label, changed_at = await labels.find(call.account, call.path_params["label_id"])
+            return One(envelope.success(to_response(label)), _state(label, changed_at))
+
+        return await answers.answer_one(call.account, call.target, build)
+
     async def suggest_labels(call: Call) -> Reply:
         plans.check_writes(call.account)
-        vectors = await bookmarks.vector_state(call.account)
+        vectors = await services.bookmarks.vector_state(call.account)
 
         async def build() -> bytes:
-            found = await suggestions.of_post(call.account, call.path_params["post_id"])
+            post_id = call.path_params["post_id"]
+            found = await services.suggestions.of_post(call.account, post_id)
             return envelope.success(found, QueryMeta())
 
         # Vectors change without a new version of the library, so they are part of the ETag.
         target = msgspec.structs.replace(call.target, vectors=vectors.tag)
         return await answers.answer(call.account, target, build)
 
-    return [SUGGEST.served_by(suggest_labels)]
+    return [
+        LIST.served_by(list_labels),
+        GET.served_by(get_label),
+        SUGGEST.served_by(suggest_labels),
+    ]
 
 
-def suggestion_write_routes(
-    suggestions: LabelSuggestions, new_labels: NewLabels, writes: Writes
-) -> list[ApiRoute]:
+def _writes(rest: Rest) -> list[ApiRoute]:
+    services, gate = rest.services, plans.check_writes
+    labels, changes = services.labels, services.bulk.changes
+
+    async def batch(transaction: Transaction, call: Call, request: BatchRequest) -> Reply:
+        return _batch_reply(*await labels.batch(transaction, call.account, request.parsed))
+
+    async def update(transaction: Transaction, call: Call, request: LabelChange) -> Reply:
+        label_id = call.path_params["label_id"]
+        label, row = await labels.update(transaction, call.account, label_id, request)
+        return done(label, LabelMeta()) if row is None else _changed(label, row)
+
+    async def end(transaction: Transaction, call: Call, *request: MergeRequest) -> Reply:
+        ids = (call.path_params["label_id"], *(one.into for one in request))
+        row = await changes.start_label(transaction, call.account, *ids)
+        return _changed(await labels.changed(transaction, call.account, row), row)
+
+    async def wait(call: Call, answer: Reply | Replay) -> Reply | None:
+        row = await bulk.finished(rest, call, answer)
+        if row is None:
+            return None
+        return _changed(await labels.changed(labels.database, call.account, row), row)
+
     async def find(call: Call) -> list[NewLabel]:
-        names = await new_labels.of_post(call.account, call.path_params["post_id"])
+        names = await services.new_labels.of_post(call.account, call.path_params["post_id"])
         return list(map(NewLabel, names))
 
     async def propose(_: Transaction, __: Call, found: list[NewLabel]) -> Reply:
         return done(found)
 
+    current = current_of(labels.find, lambda found: _state(*found), gate)
     return [
-        REFUSE.served_by(writes.of(suggestions.refuse)),
-        NEW.served_by(writes.handler(propose, prepare=find)),
+        _labelling(rest, ADD, "add"),
+        _labelling(rest, REMOVE, "remove"),
+        rest.effect(BATCH, batch, gate),
+        rest.effect(UPDATE, update, gate, wait=wait, current=current),
+        rest.effect(DELETE, end, wait=wait, current=current),
+        rest.effect(MERGE, end, gate, wait=wait),
+        rest.write(REFUSE, services.suggestions.refuse),
+        rest.effect(NEW, propose, prepare=find),
     ]
+
+
+def _state(label: Label, changed_at: int) -> State:
+    """Without the number of its posts."""
+    return state_of((label.name, label.metadata, label.color), changed_at)
+
+
+def _changed(label: LabelResponse, row: BulkRow) -> Reply:
+    change = shown(row)
+    return located(change, done(label, LabelMeta(change)))
+
+
+def _labelling(rest: Rest, operation: Operation, op: Op) -> ApiRoute:
+    def matching(change: BulkChange) -> Reply:
+        meta = ChangeMeta(_message(op, change.changed), change.changed, [], change=change)
+        return done([], meta)
+
+    async def by_ids(transaction: Transaction, call: Call, request: LabelRequest) -> Reply:
+        changed = await rest.services.labels.change(transaction, call.account, op, request)
+        if isinstance(changed, BulkRow):
+            return located(shown(changed), matching(shown(changed)))
+        return done(changed.posts, _meta(op, changed))
+
+    return changing(
+        *(rest, operation, lambda one: one.change(op), matching),
+        by_ids=by_ids,
+        gate=plans.check_writes,
+    )
+
+
+def _batch_reply(result: BatchResult, row: BulkRow | None) -> Reply:
+    total = len(result.results)
+    if not result.failed:
+        return done(result, BatchMeta(f"All {total} operations succeeded.", kept(row)))
+    return done(result, BatchMeta(f"{result.failed} of {total} operations failed.", kept(row)), 207)
+
+
+def _meta(op: Op, changed: Labelled) -> ChangeMeta:
+    return ChangeMeta(
+        _message(op, changed.affected),
+        changed.affected,
+        changed.not_found,
+        changed.further_ids or UNSET,
+        change=kept(changed.change),
+    )
+
+
+def _message(op: Op, affected: int) -> str:
+    verb = "Labelled" if op == "add" else "Unlabelled"
+    return f"{verb} {affected} {'post' if affected == 1 else 'posts'}."

@@ -1,29 +1,27 @@
 """/v1/rules: what should happen by itself to posts that match a query."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from typing import Final
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
 from bowerbird.library.bulk.requests import BulkChange
 from bowerbird.library.bulk.requests import shown as change_shown
-from bowerbird.library.rules.past import Prepared, RulePast, RulePreviewed
+from bowerbird.library.rules.past import Prepared, RulePreviewed
 from bowerbird.library.rules.rules import (
     RuleLogResponse,
     RuleResponse,
-    Rules,
     shown,
     shown_log,
 )
 from bowerbird.model.rules import Rule
 from bowerbird.requests.filters import sent
 from bowerbird.requests.rules import NewRule, RuleApplication, RuleChange, RulePreview
+from bowerbird.rest.serving import Rest
 from bowerbird.storage.database import Transaction
-from bowerbird.wire.reads import Read
-from bowerbird.wire.responses.answer_cache import AnswerCache
 from bowerbird.wire.responses.replies import Reply, State, state_of
 from bowerbird.wire.routes import ApiRoute, Call, Operation
-from bowerbird.wire.writes import Writes, created, current_of, done, result_of
+from bowerbird.wire.writes import created, current_of, done, result_of
 
 _CREATED: Final = 201
 _ONE: Final = "/v1/rules/{rule_id}"
@@ -96,43 +94,14 @@ APPLY: Final = Operation(
 )
 
 
-def routes(rules: Rules, answers: AnswerCache) -> list[ApiRoute]:
-    listed = Read(rules.all, data=lambda found: list(map(shown, found)))
-    log = Read(rules.log, data=lambda found: list(map(shown_log, found)))
-    one = Read(rules.find, data=shown)
-    return [
-        LIST.served_by(listed.plain),
-        LOG.served_by(log.plain),
-        GET.served_by(one.tagged(answers, _state)),
-    ]
-
-
-def write_routes(rules: Rules, writes: Writes) -> list[ApiRoute]:
-    gate = plans.check_rules
+def routes(rest: Rest) -> list[ApiRoute]:
+    rules, past, gate = rest.services.rules, rest.services.rule_past, plans.check_rules
 
     def new(rule: Rule) -> Reply:
         return created(shown(rule), f"/v1/rules/{rule.rule_id}")
 
     def changed(rule: Rule) -> Reply:
         return done(shown(rule))
-
-    current = current_of(rules.find, _state, gate)
-    return [
-        CREATE.served_by(writes.of(rules.create, NewRule, gate, reply=new)),
-        UPDATE.served_by(writes.of(rules.update, RuleChange, gate, reply=changed, current=current)),
-        DELETE.served_by(writes.of(rules.delete, reply=changed, current=current)),
-    ]
-
-
-def _state(rule: Rule) -> State:
-    """Without what it has done."""
-    stored = (rule.name, rule.body, rule.position, rule.is_on, rule.notice)
-    return state_of(stored, rule.updated_at)
-
-
-def past_routes(past: RulePast, writes: Writes, wake: Callable[[], None]) -> list[ApiRoute]:
-    """`wake` is called once changes are committed, for a worker in the same process."""
-    gate = plans.check_rules
 
     def find(call: Call, request: RulePreview) -> Awaitable[RulePreviewed | Refusal]:
         query = {} if request.query is None else sent(request.query)
@@ -152,10 +121,20 @@ def past_routes(past: RulePast, writes: Writes, wake: Callable[[], None]) -> lis
         rows = await past.start(transaction, call.account, prepared)
         return done([change_shown(row) for row in rows])
 
-    applying = writes.handler(
-        *(apply, RuleApplication, gate), prepare=prepare, after=lambda _: wake()
-    )
+    current = current_of(rules.find, _state, gate)
     return [
-        PREVIEW.served_by(writes.handler(preview, RulePreview, gate, prepare=find)),
-        APPLY.served_by(applying),
+        rest.read(LIST, rules.all, data=lambda found: list(map(shown, found))),
+        rest.read(LOG, rules.log, data=lambda found: list(map(shown_log, found))),
+        rest.read(GET, rules.find, data=shown, state=_state),
+        rest.write(CREATE, rules.create, gate, reply=new),
+        rest.write(UPDATE, rules.update, gate, reply=changed, current=current),
+        rest.write(DELETE, rules.delete, reply=changed, current=current),
+        rest.effect(PREVIEW, preview, gate, prepare=find),
+        rest.effect(APPLY, apply, gate, prepare=prepare, after=rest.wake),
     ]
+
+
+def _state(rule: Rule) -> State:
+    """Without what it has done."""
+    stored = (rule.name, rule.body, rule.position, rule.is_on, rule.notice)
+    return state_of(stored, rule.updated_at)

@@ -4,16 +4,15 @@ from collections.abc import Awaitable
 from typing import Final
 
 from bowerbird.errors import Code
-from bowerbird.library.sharing.shares import ShareResponse, Shares
+from bowerbird.library.sharing.shares import ShareResponse
 from bowerbird.model.shares import Share, Shared
 from bowerbird.requests.shares import NewShare, ShareChange
+from bowerbird.rest.serving import Rest
 from bowerbird.storage.database import Transaction
-from bowerbird.wire.reads import Read
 from bowerbird.wire.responses import envelope
-from bowerbird.wire.responses.answer_cache import AnswerCache
 from bowerbird.wire.responses.replies import Reply, State, state_of
 from bowerbird.wire.routes import ApiRoute, Call, Operation
-from bowerbird.wire.writes import Writes, created, current_of, done
+from bowerbird.wire.writes import created, current_of, done
 
 _CREATED: Final = 201
 LIST: Final = Operation(
@@ -58,16 +57,14 @@ DELETE: Final = Operation(
 )
 
 
-def routes(shares: Shares, answers: AnswerCache) -> list[ApiRoute]:
+def routes(rest: Rest) -> list[ApiRoute]:
+    shares = rest.services.shares
+
     async def get_share(call: Call) -> Reply:
         share = await shares.find(call.account, call.path_params["share_id"])
         body = envelope.success(await shares.response(call.account, share))
-        return await answers.uncached(call.target, body, _state(share))
+        return await rest.answers.uncached(call.target, body, _state(share))
 
-    return [LIST.served_by(Read(shares.all).plain), GET.served_by(get_share)]
-
-
-def write_routes(shares: Shares, writes: Writes) -> list[ApiRoute]:
     def target(call: Call, request: NewShare) -> Awaitable[tuple[Shared, str]]:
         return shares.target(call.account, request)
 
@@ -89,9 +86,11 @@ def write_routes(shares: Shares, writes: Writes) -> list[ApiRoute]:
 
     current = current_of(shares.find, _state)
     return [
-        CREATE.served_by(writes.handler(create, NewShare, prepare=target)),
-        UPDATE.served_by(writes.handler(update, ShareChange, current=current)),
-        DELETE.served_by(writes.handler(delete, current=current)),
+        rest.read(LIST, shares.all),
+        GET.served_by(get_share),
+        rest.effect(CREATE, create, prepare=target),
+        rest.effect(UPDATE, update, current=current),
+        rest.effect(DELETE, delete, current=current),
     ]
 
 

@@ -1,7 +1,7 @@
 """/v1/views: Smart Views and the bookmarks they show."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote
 
 import msgspec
@@ -11,20 +11,20 @@ from bowerbird.errors import Code
 from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.list_request import VectorState
 from bowerbird.library.views.counts import CountState
-from bowerbird.library.views.views import ChangedView, ViewResponse, Views
+from bowerbird.library.views.views import ChangedView, ViewResponse
 from bowerbird.model.labels import View
 from bowerbird.model.posts.bookmarks import Bookmark
 from bowerbird.requests.fields import gates_for
 from bowerbird.requests.views import NewView, ViewBookmarksQuery, ViewChange
 from bowerbird.rest.bulk import changed
+from bowerbird.rest.serving import Rest
 from bowerbird.storage.database import Transaction
 from bowerbird.wire import query_strings
 from bowerbird.wire.responses import envelope
-from bowerbird.wire.responses.answer_cache import AnswerCache, One, RequestTarget
+from bowerbird.wire.responses.answer_cache import One, RequestTarget
 from bowerbird.wire.responses.envelope import ListMeta, UndoMeta, ViewListMeta
 from bowerbird.wire.responses.replies import Reply, State, Unsettled, state_of
 from bowerbird.wire.routes import ApiRoute, Call, Operation
-from bowerbird.wire.writes import Writes
 
 _CREATED: Final = 201
 LIST: Final = Operation(
@@ -84,7 +84,9 @@ BOOKMARKS: Final = Operation(
 )
 
 
-def routes(views: Views, answers: AnswerCache) -> list[ApiRoute]:
+def routes(rest: Rest) -> list[ApiRoute]:
+    views, answers = rest.services.views, rest.answers
+
     def target(call: Call, shown: list[View], vectors: VectorState | None) -> RequestTarget:
         tag = "" if vectors is None else vectors.tag
         return msgspec.structs.replace(call.target, minute=views.minute(shown), vectors=tag)
@@ -128,11 +130,12 @@ def routes(views: Views, answers: AnswerCache) -> list[ApiRoute]:
         LIST.served_by(list_views),
         GET.served_by(get_view),
         BOOKMARKS.served_by(view_bookmarks),
+        *_writes(rest),
     ]
 
 
-def write_routes(views: Views, writes: Writes) -> list[ApiRoute]:
-    gate = plans.check_writes
+def _writes(rest: Rest) -> list[ApiRoute]:
+    views, gate = rest.services.views, plans.check_writes
 
     def new(made: ChangedView) -> Reply:
         location = (b"location", f"/v1/views/{quote(made[0].slug)}".encode())
@@ -142,21 +145,11 @@ def write_routes(views: Views, writes: Writes) -> list[ApiRoute]:
         gate(call.account)
         return _state(await views.stored(transaction, call.account, call.path_params["slug"]))
 
+    writing: dict[str, Any] = {"reply": changed, "current": current}
     return [
-        CREATE.served_by(
-            writes.of(views.create, NewView, gate, reply=new, prepare=views.prepare_create)
-        ),
-        UPDATE.served_by(
-            writes.of(
-                *(views.update, ViewChange, gate),
-                reply=changed,
-                prepare=views.prepare_update,
-                current=current,
-            )
-        ),
-        DELETE.served_by(
-            writes.of(views.delete, reply=changed, prepare=views.prepare_delete, current=current)
-        ),
+        rest.write(CREATE, views.create, gate, reply=new, prepare=views.prepare_create),
+        rest.write(UPDATE, views.update, gate, prepare=views.prepare_update, **writing),
+        rest.write(DELETE, views.delete, prepare=views.prepare_delete, **writing),
     ]
 
 

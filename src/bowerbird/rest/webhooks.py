@@ -6,25 +6,22 @@ import msgspec
 
 from bowerbird.errors import Code
 from bowerbird.library.access import plans
-from bowerbird.library.bookmarks.events import Event, EventPage, Events
+from bowerbird.library.bookmarks.events import Event, EventPage
 from bowerbird.library.webhooks.webhooks import (
     DeliveryResponse,
     WebhookResponse,
-    Webhooks,
 )
-from bowerbird.model.accounts import Account
 from bowerbird.model.events import DeliveryState, Webhook
 from bowerbird.requests.bookmarks import EventsQuery
 from bowerbird.requests.limits import PAGE_DEFAULT
 from bowerbird.requests.rules import DeliveriesQuery, NewWebhook, WebhookChange
+from bowerbird.rest.serving import Rest
 from bowerbird.storage.database import Transaction
 from bowerbird.wire.idempotency import Replay
-from bowerbird.wire.reads import Read
-from bowerbird.wire.responses.answer_cache import AnswerCache
 from bowerbird.wire.responses.envelope import ChangesMeta
 from bowerbird.wire.responses.replies import Reply, State, state_of
 from bowerbird.wire.routes import ApiRoute, Call, Operation
-from bowerbird.wire.writes import Writes, created, current_of, done
+from bowerbird.wire.writes import created, current_of, done
 
 _CREATED: Final = 201
 _ACCEPTED: Final = 202
@@ -119,90 +116,6 @@ SEND_AGAIN: Final = Operation(
     headers=TEST.headers,
     refusals=TEST.refusals,
 )
-
-
-def routes(webhooks: Webhooks, answers: AnswerCache) -> list[ApiRoute]:
-    gate = plans.check_webhooks
-    one = Read(webhooks.find, None, gate, data=webhooks.shown)
-
-    async def deliveries(
-        account: Account, webhook_id: str, query: DeliveriesQuery
-    ) -> list[DeliveryResponse]:
-        return await webhooks.deliveries(account, webhook_id, query.limit or PAGE_DEFAULT)
-
-    return [
-        LIST.served_by(Read(webhooks.all, None, gate).plain),
-        GET.served_by(one.tagged(answers, _state)),
-        DELIVERIES.served_by(Read(deliveries, DeliveriesQuery, gate).plain),
-        DELIVERY.served_by(Read(webhooks.delivery, None, gate).plain),
-    ]
-
-
-def write_routes(webhooks: Webhooks, writes: Writes) -> list[ApiRoute]:
-    gate = plans.check_webhooks
-
-    def new(made: WebhookResponse) -> Reply:
-        return _once(created(made, f"{_PATH}/{made.id}"), made)
-
-    def rotated(changed: WebhookResponse) -> Reply:
-        return _once(done(changed), changed)
-
-    current = current_of(webhooks.find, _state)
-    return [
-        CREATE.served_by(writes.of(webhooks.create, NewWebhook, gate, reply=new)),
-        UPDATE.served_by(writes.of(webhooks.change, WebhookChange, gate, current=current)),
-        DELETE.served_by(writes.of(webhooks.delete, current=current)),
-        ROTATE.served_by(writes.of(webhooks.rotate, reply=rotated)),
-    ]
-
-
-def sending_routes(webhooks: Webhooks, writes: Writes) -> list[ApiRoute]:
-    async def test(transaction: Transaction, call: Call) -> Reply:
-        webhook_id = call.path_params["webhook_id"]
-        return _sent(webhook_id, await webhooks.test(transaction, call.account, webhook_id))
-
-    async def send_again(transaction: Transaction, call: Call) -> Reply:
-        webhook_id, message_id = _message(call)
-        sent = await webhooks.send_again(transaction, call.account, webhook_id, message_id)
-        return _sent(webhook_id, sent)
-
-    async def wait(call: Call, answer: Reply | Replay) -> Reply | None:
-        if answer.status != _ACCEPTED:
-            return None
-        path = dict(answer.headers)[b"location"].decode().split("/")
-        webhook_id, message_id = path[-3], path[-1]
-        settled = await webhooks.settled_soon(call.account, webhook_id, message_id)
-        return None if settled is None else _sent(webhook_id, settled)
-
-    return [
-        TEST.served_by(writes.handler(test, wait=wait)),
-        SEND_AGAIN.served_by(writes.handler(send_again, wait=wait)),
-    ]
-
-
-def _state(hook: Webhook) -> State:
-    """Without what came of its messages, unless that has disabled it."""
-    stored = (hook.url, hook.events, hook.tag, hook.query, hook.state, hook.sealed)
-    return state_of(stored, hook.updated_at)
-
-
-def _message(call: Call) -> tuple[str, str]:
-    return call.path_params["webhook_id"], call.path_params["message_id"]
-
-
-def _sent(webhook_id: str, delivery: DeliveryResponse) -> Reply:
-    is_waiting = delivery.state is DeliveryState.WAITING
-    path = f"{_PATH}/{webhook_id}/deliveries/{delivery.id}"
-    reply = done(delivery, status=_ACCEPTED if is_waiting else 200)
-    return reply.with_headers((b"location", path.encode()))
-
-
-def _once(reply: Reply, webhook: WebhookResponse) -> Reply:
-    """An answer with a secret, which is not stored under the key of the request."""
-    without = msgspec.structs.replace(webhook, secret=msgspec.UNSET)
-    return msgspec.structs.replace(reply, stored=done(without).body)
-
-
 LIST_EVENTS: Final = Operation(
     route="GET /v1/changes",
     name="listEvents",
@@ -215,8 +128,27 @@ LIST_EVENTS: Final = Operation(
 )
 
 
-def event_routes(events: Events, answers: AnswerCache) -> list[ApiRoute]:
-    def meta(page: EventPage) -> ChangesMeta:
+def routes(rest: Rest) -> list[ApiRoute]:
+    webhooks, gate = rest.services.webhooks, plans.check_webhooks
+
+    async def test(transaction: Transaction, call: Call) -> Reply:
+        webhook_id = call.path_params["webhook_id"]
+        return _sent(webhook_id, await webhooks.test(transaction, call.account, webhook_id))
+
+    async def send_again(transaction: Transaction, call: Call) -> Reply:
+        webhook_id, message_id = call.path_params["webhook_id"], call.path_params["message_id"]
+        sent = await webhooks.send_again(transaction, call.account, webhook_id, message_id)
+        return _sent(webhook_id, sent)
+
+    async def wait(call: Call, answer: Reply | Replay) -> Reply | None:
+        if answer.status != _ACCEPTED:
+            return None
+        path = dict(answer.headers)[b"location"].decode().split("/")
+        webhook_id, message_id = path[-3], path[-1]
+        settled = await webhooks.settled_soon(call.account, webhook_id, message_id)
+        return None if settled is None else _sent(webhook_id, settled)
+
+    def events_meta(page: EventPage) -> ChangesMeta:
         return ChangesMeta(
             next_cursor=page.next_cursor,
             has_more=page.has_more,
@@ -224,5 +156,52 @@ def event_routes(events: Events, answers: AnswerCache) -> list[ApiRoute]:
             count=len(page.events),
         )
 
-    listed = Read(events.page, EventsQuery, data=lambda page: page.events, meta=meta)
-    return [LIST_EVENTS.served_by(listed.tagged(answers))]
+    current = current_of(webhooks.find, _state)
+    return [
+        rest.read(LIST, webhooks.all, gate),
+        rest.read(GET, webhooks.find, gate, data=webhooks.shown, state=_state),
+        rest.read(
+            DELIVERIES,
+            lambda account, webhook_id, query: webhooks.deliveries(
+                account, webhook_id, query.limit or PAGE_DEFAULT
+            ),
+            gate,
+        ),
+        rest.read(DELIVERY, webhooks.delivery, gate),
+        rest.write(CREATE, webhooks.create, gate, reply=_new),
+        rest.write(UPDATE, webhooks.change, gate, current=current),
+        rest.write(DELETE, webhooks.delete, current=current),
+        rest.write(ROTATE, webhooks.rotate, reply=lambda made: _once(done(made), made)),
+        rest.effect(TEST, test, wait=wait),
+        rest.effect(SEND_AGAIN, send_again, wait=wait),
+        rest.read(
+            LIST_EVENTS,
+            rest.services.events.page,
+            data=lambda page: page.events,
+            meta=events_meta,
+            is_live=True,
+        ),
+    ]
+
+
+def _state(hook: Webhook) -> State:
+    """Without what came of its messages, unless that has disabled it."""
+    stored = (hook.url, hook.events, hook.tag, hook.query, hook.state, hook.sealed)
+    return state_of(stored, hook.updated_at)
+
+
+def _sent(webhook_id: str, delivery: DeliveryResponse) -> Reply:
+    is_waiting = delivery.state is DeliveryState.WAITING
+    path = f"{_PATH}/{webhook_id}/deliveries/{delivery.id}"
+    reply = done(delivery, status=_ACCEPTED if is_waiting else 200)
+    return reply.with_headers((b"location", path.encode()))
+
+
+def _new(made: WebhookResponse) -> Reply:
+    return _once(created(made, f"{_PATH}/{made.id}"), made)
+
+
+def _once(reply: Reply, webhook: WebhookResponse) -> Reply:
+    """An answer with a secret, which is not stored under the key of the request."""
+    without = msgspec.structs.replace(webhook, secret=msgspec.UNSET)
+    return msgspec.structs.replace(reply, stored=done(without).body)

@@ -4,6 +4,7 @@ A header simulates failures.
 """
 
 import asyncio
+import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -12,30 +13,27 @@ from msgspec import Struct
 from starlette.types import Receive
 
 from bowerbird import errors
+from bowerbird.assembly import Services
 from bowerbird.clock import Clock
 from bowerbird.errors import CATALOGUE, Code, Refusal
 from bowerbird.images import hosts
 from bowerbird.library.access.call_allowance import CallCounter
-from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bulk.requests import bulk_requests
 from bowerbird.library.labels.labels import Labels
 from bowerbird.library.vectors.semantic_search import SemanticSearch
-from bowerbird.library.views.views import Views
-from bowerbird.openapi.sandbox_routes import NONE, ROUTES, SIMULATED, moved
+from bowerbird.openapi.operations import OPERATIONS
+from bowerbird.openapi.sandbox_routes import NONE, SIMULATED, moved
 from bowerbird.requests import decoding
-from bowerbird.rest import bookmarks as bookmark_routes
-from bowerbird.rest import exports as export_routes
-from bowerbird.rest import labels as label_routes
-from bowerbird.rest import views as view_routes
-from bowerbird.rest.bulk import Changing
+from bowerbird.rest import routes as rest_routes
+from bowerbird.rest.serving import Rest
 from bowerbird.sandbox.exports import SandboxExports
 from bowerbird.sandbox.fixtures import Fixtures, SandboxMeaning
 from bowerbird.settings import Settings
+from bowerbird.storage.files import Files
 from bowerbird.web import templating
 from bowerbird.wire import bodies, router
 from bowerbird.wire.auth import unauthorized
 from bowerbird.wire.deprecation import Route
-from bowerbird.wire.idempotency import Idempotency
 from bowerbird.wire.metrics import RequestMetrics
 from bowerbird.wire.pipeline import Pipeline, Request, Surface
 from bowerbird.wire.responses import envelope
@@ -44,7 +42,6 @@ from bowerbird.wire.responses.replies import CORS, ENVIRONMENT, Header, Reply
 from bowerbird.wire.responses.streaming import ExportAddresses
 from bowerbird.wire.router import ApiCalls
 from bowerbird.wire.routes import ApiRoute, Call
-from bowerbird.wire.writes import Writes
 
 _CACHE_BYTES: Final = 4 * 1024 * 1024
 MAX_TOUCHED: Final = 1_000
@@ -53,29 +50,34 @@ MAX_ANSWER_BYTES: Final = 2 * 1024 * 1024
 
 def routes(fixtures: Fixtures, clock: Clock, settings: Settings) -> list[ApiRoute]:
     database = fixtures.database
-    answers = AnswerCache(_CACHE_BYTES, finish=envelope.marked)
-    writes = Writes(Idempotency(database, clock), settings.upgrade_url)
-    bookmarks = Bookmarks(database, SandboxMeaning(database), clock)
-    labels = Labels(database, clock, is_sandbox=True)
-    views = Views(database, bookmarks, clock)
-    bulk = bulk_requests(database, clock, views, SemanticSearch(database), lambda: None)
-    exports = SandboxExports(fixtures, clock)
-    addresses = ExportAddresses(settings.api_origin, moved("/v1/exports"))
-    # The answer cache marks these before it stores them.
-    marked = [
-        *bookmark_routes.routes(bookmarks, answers),
-        *label_routes.routes(labels, answers),
-        *view_routes.routes(views, answers),
-    ]
-    unmarked = [
-        *label_routes.write_routes(labels, writes, Changing(bulk, writes, lambda: None)),
-        *export_routes.routes(exports, addresses),
-        *export_routes.write_routes(exports, addresses, writes),
-    ]
-    table = [*marked, *map(_marking, unmarked)]
-    known = {(endpoint.method, endpoint.path): endpoint for endpoint in table}
+    services = Services(
+        dataclasses.replace(settings, fetch_posts="off"),
+        database,
+        clock,
+        files=Files(settings),
+        models=None,
+        meaning=SandboxMeaning(database),
+        wake_worker=lambda: None,
+    )
+    services.labels = Labels(database, clock, is_sandbox=True)
+    services.bulk = bulk_requests(
+        *(database, clock, services.views, SemanticSearch(database)), wake=lambda: None
+    )
+    rest = Rest(
+        services,
+        AnswerCache(_CACHE_BYTES, finish=envelope.marked),
+        SandboxExports(fixtures, clock),
+        ExportAddresses(settings.api_origin, moved("/v1/exports")),
+    )
+    known = {(route.method, route.path): route for route in rest_routes.routes(rest)}
+    found = [(one, known[one.method, one.path]) for one in OPERATIONS if one.is_in_sandbox]
     return [
-        msgspec.structs.replace(known[method, path], path=moved(path)) for method, path in ROUTES
+        # The answer cache marks what it stores.
+        msgspec.structs.replace(
+            route if one.method == "GET" and one.is_tagged and not one.is_file else _marking(route),
+            path=moved(one.path),
+        )
+        for one, route in found
     ]
 
 

@@ -119,6 +119,8 @@ class Router:
                 self._patterns.append((compile_path(path)[0], routed))
             else:
                 self._fixed[path] = routed
+        # The longest fixed beginning first: changes/{change_id} is not {post_id}/….
+        self._patterns.sort(key=lambda one: -one[1].route.index("{"))
 
     def find(self, text: str) -> tuple[RoutedPath | None, dict[str, Any]]:
         if "\x00" in text:
