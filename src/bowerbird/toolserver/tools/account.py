@@ -1,6 +1,5 @@
 """The tools that show the account, list imports, and undo one."""
 
-from collections.abc import Awaitable
 from typing import Annotated, Final
 
 import msgspec
@@ -14,7 +13,6 @@ from bowerbird.model.arrival import RunState
 from bowerbird.requests.fields import about
 from bowerbird.requests.limits import PAGE_DEFAULT
 from bowerbird.requests.saving import ImportsQuery
-from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools import binding
 from bowerbird.toolserver.tools.results import response_size
 from bowerbird.toolserver.tools.tool import DESTROYS, READS, BoundTool, Json, NoArguments, Tool
@@ -151,14 +149,13 @@ def _bind_imports(services: Services) -> list[BoundTool]:
         )
         return ImportList(imports=shown, total_count=page.total_count, next_cursor=page.next_cursor)
 
-    def undo(
-        transaction: Transaction, account: Account, sent: UndoArguments
-    ) -> Awaitable[UndoOutcome]:
-        return imports.undo_within(transaction, account, sent.run_id)
-
     return [
         binding.reads(LIST, list_imports),
-        binding.writes(services, UNDO, undo, shown=_outcome),
+        binding.writes(
+            *(services, UNDO, imports.undo_within),
+            given=lambda sent: (sent.run_id,),
+            shown=_outcome,
+        ),
     ]
 
 

@@ -187,7 +187,8 @@ def writes(
     effect: Callable[..., Awaitable[R]],
     *,
     gate: Callable[[Account], None] = lambda _: None,
-    prepare: Callable[[Account, Any], Awaitable[object]] | None = None,
+    given: Callable[[Any], tuple[Any, ...]] | None = None,
+    prepare: Callable[..., Awaitable[object]] | None = None,
     shown: Callable[[R], Struct] | None = None,
     wakes: bool = False,
     counts: Callable[[Mapping[str, Any]], bool] = lambda _: True,
@@ -195,21 +196,25 @@ def writes(
     """A tool that writes once per key. Later calls with the key return the first result.
 
     `effect` takes the transaction, the account and the arguments. `prepare` runs before the
-    transaction, for reads that would delay other writes, and `effect` takes its result too.
+    transaction, for reads that would delay other writes, and `effect` takes its result too. A
+    method of the library takes what `given` makes of the arguments instead, and nothing more.
     `shown` makes the result of the tool. `wakes`: a worker may have something to do then.
     """
 
     async def run(call: ToolCall) -> ToolResult:
         account, request = call.account, _admitted(call, tool.takes, gate)
-        prepared: tuple[object, ...] = ()
-        if prepare is not None and not isinstance(request, Refusal):
-            prepared = (await prepare(account, request),)
+        taken: tuple[object, ...] = ()
+        if not isinstance(request, Refusal):
+            taken = (request,) if given is None else given(request)
+            if prepare is not None:
+                prepared = await prepare(account, *taken)
+                taken = (request, prepared) if given is None else taken
 
         async def work(transaction: Transaction) -> Struct:
             # Raised in the transaction, because a refusal is stored under the key too.
             if isinstance(request, Refusal):
                 raise request
-            result: Any = await effect(transaction, account, request, *prepared)
+            result: Any = await effect(transaction, account, *taken)
             return result if shown is None else shown(result)
 
         key = _key(call) if KEY in tool.arguments else None

@@ -1,6 +1,5 @@
 """The tools that list changes of posts, the trash and duplicates, and undo changes."""
 
-from collections.abc import Awaitable
 from typing import Annotated, Final
 
 from msgspec import Meta, Struct
@@ -8,14 +7,13 @@ from msgspec import Meta, Struct
 from bowerbird.assembly import Services
 from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.duplicates import DuplicateGroup, DuplicatePost
+from bowerbird.library.bookmarks.duplicates import Resolved as Resolution
 from bowerbird.library.bookmarks.trash import TrashPage
-from bowerbird.library.bulk.requests import BulkChange
 from bowerbird.library.bulk.summaries import RecentChange
 from bowerbird.model.accounts import Account
 from bowerbird.model.instants import with_offset
 from bowerbird.requests.bookmarks import ChangesQuery, DuplicatesQuery, ResolveRequest, TrashQuery
 from bowerbird.requests.fields import about
-from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools import binding
 from bowerbird.toolserver.tools.bulk import Change, Undoable, shown, undoable
 from bowerbird.toolserver.tools.results import posts, quoted_text, response_size
@@ -91,11 +89,6 @@ TRASH: Final = Tool(
 def bind(services: Services) -> list[BoundTool]:
     bulk = services.bulk
 
-    def undo(
-        transaction: Transaction, account: Account, sent: ChangeArguments
-    ) -> Awaitable[BulkChange]:
-        return bulk.undo(transaction, account, sent.change_id)
-
     async def get_change(account: Account, values: ChangeArguments) -> Change:
         return shown(await bulk.get(account, values.change_id))
 
@@ -131,9 +124,8 @@ def bind(services: Services) -> list[BoundTool]:
 
     return [
         binding.writes(
-            services,
-            UNDO,
-            undo,
+            *(services, UNDO, bulk.undo),
+            given=lambda sent: (sent.change_id,),
             shown=shown,
             wakes=True,
         ),
@@ -221,10 +213,7 @@ def _bind_duplicates(services: Services) -> list[BoundTool]:
             content_is=QUOTED_POSTS if shown else "",
         )
 
-    async def resolve(
-        transaction: Transaction, account: Account, values: ResolveRequest
-    ) -> Resolved:
-        found = await duplicates.resolve(transaction, account, values)
+    def resolved(found: Resolution) -> Resolved:
         result = Resolved(
             affected=found.removed, not_found=found.not_found, not_removed=found.not_removed
         )
@@ -235,10 +224,9 @@ def _bind_duplicates(services: Services) -> list[BoundTool]:
     return [
         binding.reads(LIST_DUPLICATES, list_duplicates),
         binding.writes(
-            services,
-            RESOLVE,
-            resolve,
+            *(services, RESOLVE, duplicates.resolve),
             gate=plans.check_writes,
+            shown=resolved,
             wakes=True,
         ),
     ]

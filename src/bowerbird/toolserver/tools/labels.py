@@ -196,14 +196,16 @@ def bind(services: Services) -> list[BoundTool]:
         used = [LabelCount(label=one.label_name, count=one.count) for one in found]
         return _listed(msgspec.to_builtins(used), total)
 
-    async def batch(transaction: Transaction, account: Account, values: BatchArguments) -> Struct:
-        return _outcomes(*await labels.batch(transaction, account, values.parsed))
-
     return [
         binding.reads(LIST, list_labels),
         _labelling(labels, calls, ADD, "add"),
         _labelling(labels, calls, REMOVE, "remove"),
-        binding.writes(services, BATCH, batch, gate=plans.check_writes),
+        binding.writes(
+            *(services, BATCH, labels.batch),
+            gate=plans.check_writes,
+            given=lambda sent: (sent.parsed,),
+            shown=lambda made: _outcomes(*made),
+        ),
     ]
 
 

@@ -1,6 +1,5 @@
 """The tools that change what the user wrote about a post: its note, and marked passages."""
 
-from collections.abc import Awaitable
 from typing import Annotated, Final
 
 from msgspec import UNSET, Meta, Struct
@@ -19,7 +18,6 @@ from bowerbird.toolserver.tools.bulk import Undoable, undoable
 from bowerbird.toolserver.tools.results.quoted_text import QUOTED_POSTS
 from bowerbird.toolserver.tools.tool import DESTROYS, WRITES_IDEMPOTENTLY, BoundTool, Tool
 
-_Passage = Awaitable[Marked]
 _HIGHLIGHT_ID_MAX: Final = 40
 _PostId = Annotated[Annotated[str, Meta(pattern=r"^[0-9]{1,40}$")], about("Id of the post.")]
 _HighlightId = Annotated[
@@ -128,21 +126,19 @@ def bind(services: Services) -> list[BoundTool]:
         changed = await flags.update(transaction, account, [values.post_id], request, request.note)
         return undoable(Affected(affected=changed.affected), changed.change)
 
-    def add(transaction: Transaction, account: Account, sent: AddArguments) -> _Passage:
-        return highlights.add(transaction, account, sent.post_id, sent.request)
-
-    def update(transaction: Transaction, account: Account, sent: ChangeArguments) -> _Passage:
-        change, place = HighlightChange(comment=sent.comment), (sent.post_id, sent.highlight_id)
-        return highlights.update(transaction, account, *place, change)
-
-    def remove(transaction: Transaction, account: Account, sent: RemoveArguments) -> _Passage:
-        return highlights.remove(transaction, account, sent.post_id, sent.highlight_id)
+    def changed(sent: ChangeArguments) -> tuple[str, str, HighlightChange]:
+        return sent.post_id, sent.highlight_id, HighlightChange(comment=sent.comment)
 
     return [
         binding.writes(services, UPDATE_NOTE, note),
-        binding.writes(services, ADD, add, shown=_shown),
-        binding.writes(services, UPDATE, update, shown=_shown),
-        binding.writes(services, REMOVE, remove, shown=_shown),
+        *(
+            binding.writes(services, tool, change, given=given, shown=_shown)
+            for tool, change, given in (
+                (ADD, highlights.add, lambda sent: (sent.post_id, sent.request)),
+                (UPDATE, highlights.update, changed),
+                (REMOVE, highlights.remove, lambda sent: (sent.post_id, sent.highlight_id)),
+            )
+        ),
     ]
 
 

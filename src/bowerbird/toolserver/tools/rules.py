@@ -1,6 +1,5 @@
 """The tools that list, create, change and delete rules."""
 
-from collections.abc import Awaitable
 from typing import Annotated, ClassVar, Final
 
 import msgspec
@@ -26,7 +25,6 @@ from bowerbird.requests.rules import (
     RuleChange,
     Trigger,
 )
-from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools import binding, vocabulary
 from bowerbird.toolserver.tools.results import quoted_text, response_size
 from bowerbird.toolserver.tools.tool import (
@@ -39,7 +37,6 @@ from bowerbird.toolserver.tools.tool import (
     Tool,
 )
 
-_Changed = Awaitable[Rule]
 RuleId = Annotated[
     Annotated[str, Meta(max_length=limits.SENT_SLUG_MAX)], about("Id from list_rules.")
 ]
@@ -192,20 +189,16 @@ def bind(services: Services) -> list[BoundTool]:
             advice=advice,
         )
 
-    def create(transaction: Transaction, account: Account, sent: CreateRuleArguments) -> _Changed:
-        return rules.create(transaction, account, sent.request)
-
-    def update(transaction: Transaction, account: Account, sent: UpdateRuleArguments) -> _Changed:
-        return rules.update(transaction, account, sent.rule_id, sent.request)
-
-    def delete(transaction: Transaction, account: Account, sent: DeleteRuleArguments) -> _Changed:
-        return rules.delete(transaction, account, sent.rule_id)
-
     return [
         binding.reads(LIST, list_rules),
-        binding.writes(services, CREATE, create, gate=gate, shown=_content),
-        binding.writes(services, UPDATE, update, gate=gate, shown=_content),
-        binding.writes(services, DELETE, delete, gate=gate, shown=_content),
+        *(
+            binding.writes(services, tool, change, gate=gate, given=given, shown=_content)
+            for tool, change, given in (
+                (CREATE, rules.create, lambda sent: (sent.request,)),
+                (UPDATE, rules.update, lambda sent: (sent.rule_id, sent.request)),
+                (DELETE, rules.delete, lambda sent: (sent.rule_id,)),
+            )
+        ),
     ]
 
 

@@ -1,6 +1,5 @@
 """The tools that read, create, change and delete Smart Views."""
 
-from collections.abc import Awaitable
 from functools import partial
 from typing import Annotated, ClassVar, Final
 
@@ -29,7 +28,6 @@ from bowerbird.requests.views import (
     ViewChange,
 )
 from bowerbird.search.queries.spelling import nearest
-from bowerbird.storage.database import Transaction
 from bowerbird.toolserver.tools import binding, vocabulary
 from bowerbird.toolserver.tools.bulk import Undoable, undoable
 from bowerbird.toolserver.tools.results import guidance, posts, response_size
@@ -44,7 +42,6 @@ from bowerbird.toolserver.tools.tool import (
     Tool,
 )
 
-_Changed = Awaitable[ChangedView]
 Slug = Annotated[str, Meta(max_length=100, description="Slug of the view, from list_views.")]
 
 
@@ -187,38 +184,23 @@ def bind(services: Services) -> list[BoundTool]:
         responses = await views.responses(account, await views.all(account))
         return _listed(msgspec.to_builtins([_content(view) for view in responses]))
 
-    def create(
-        transaction: Transaction, account: Account, sent: CreateViewArguments, _: None
-    ) -> _Changed:
-        return views.create(transaction, account, sent)
-
-    def update(
-        transaction: Transaction, account: Account, sent: UpdateViewArguments, _: None
-    ) -> _Changed:
-        return views.update(transaction, account, sent.slug, sent)
-
-    def prepare_update(account: Account, sent: UpdateViewArguments) -> Awaitable[None]:
-        return views.prepare_update(account, sent.slug, sent)
-
-    def delete(
-        transaction: Transaction, account: Account, sent: DeleteViewArguments, _: None
-    ) -> _Changed:
-        return views.delete(transaction, account, sent.slug)
-
-    def prepare_delete(account: Account, sent: DeleteViewArguments) -> Awaitable[None]:
-        return views.prepare_delete(account, sent.slug)
-
     made = (
-        (CREATE, create, views.prepare_create),
-        (UPDATE, update, prepare_update),
-        (DELETE, delete, prepare_delete),
+        (CREATE, views.create, views.prepare_create, lambda sent: (sent,)),
+        (UPDATE, views.update, views.prepare_update, lambda sent: (sent.slug, sent)),
+        (DELETE, views.delete, views.prepare_delete, lambda sent: (sent.slug,)),
     )
     return [
         binding.reads(LIST, list_views),
         binding.reads(BOOKMARKS, partial(_bookmarks, views, services.bookmarks)),
         *(
-            binding.writes(services, tool, effect, gate=gate, prepare=prepare, shown=_changed)
-            for tool, effect, prepare in made
+            binding.writes(
+                *(services, tool, change),
+                gate=gate,
+                prepare=prepare,
+                given=given,
+                shown=_changed,
+            )
+            for tool, change, prepare, given in made
         ),
     ]
 
