@@ -12,7 +12,8 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -23,13 +24,15 @@ from bowerbird.clock import system_clock
 from bowerbird.jobs.account_jobs import LinkJobs, MediaJobs, SourceJobs, WebhookJobs
 from bowerbird.jobs.worker import JobKind, Progress, Recurring, Worker
 from bowerbird.library.accounts.accounts import Accounts
+from bowerbird.library.upkeep.checks import Checks
 from bowerbird.model.accounts import Account
 from bowerbird.model.jobs import Job
+from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
 from tests.support import waiting
 
 ROOT = Path(__file__).parents[2]
-
+EMAIL = "you@example.com"
 
 Report = Callable[[], object]
 Work = Callable[[Report], object]
@@ -75,17 +78,68 @@ def one_life(work: Work, chance: random.Random, moment: Moment | None) -> bool:
 
 
 def until_finished(
-    email: str,
-    begin: Begin,
-    chance: random.Random | None = None,
-    moment: Moment = AFTER_SOME_TURNS,
+    begin: Begin, chance: random.Random | None = None, moment: Moment = AFTER_SOME_TURNS
 ) -> int:
     """Repeats the work until a life finishes it; returns how many were killed."""
     chance = chance or random.Random(0)  # noqa: S311 - a repeatable choice, not a secret
     killed = 0
-    while not one_life(lambda report: asyncio.run(_work(email, begin, report)), chance, moment):
+    while not one_life(lambda report: asyncio.run(_work(begin, report)), chance, moment):
         killed += 1
     return killed
+
+
+@asynccontextmanager
+async def opened(settings: Settings | None = None) -> AsyncIterator[tuple[Database, Account]]:
+    """The library and its account; that of this process without settings."""
+    async with opened_library(settings or settings_of_process()) as library:
+        yield library.database, await Accounts(library.database, system_clock).find(EMAIL)
+
+
+settings_of_process = settings_from_environment
+
+
+async def assert_sound(database: Database, account: Account, *, is_deep: bool = True) -> None:
+    checks = Checks(database, fixes=False, is_deep=is_deep)
+    assert await checks.account(account, lambda _: None) == []
+
+
+async def killed_and_finished(
+    *command: str, environment: dict[str, str], kills: int, done: Callable[[], int], of: int
+) -> None:
+    """Kills a program after several parts of its work; the last life finishes it.
+
+    `done` counts what it has done of all there is.
+    """
+    for life in range(1, kills + 1):
+        child = await started(*command, environment=environment)
+
+        async def is_far(enough: int = life * of // (kills + 2)) -> bool:
+            return done() >= enough
+
+        await waiting.until(is_far)
+        child.kill()
+        assert await child.wait() == -signal.SIGKILL
+    child = await started(*command, environment=environment)
+    async with asyncio.timeout(600):
+        assert await child.wait() == 0
+
+
+async def killed_in_turns(name: str, environment: dict[str, str], kills: int) -> None:
+    """Kills a program in the middle of some turns; the last life finishes it."""
+    chance = random.Random(0)  # noqa: S311 - a repeatable choice, not a secret
+    for _ in range(kills):
+        turns = chance.randint(AFTER_SOME_TURNS.least, AFTER_SOME_TURNS.most)
+        child = await started(name, str(turns), environment=environment)
+        assert child.stdout
+        for _ in range(turns):
+            assert await child.stdout.readline()
+        # Sleep on purpose: the kill must be able to hit any moment of a turn.
+        await asyncio.sleep(chance.uniform(0, AFTER_SOME_TURNS.turn_s))
+        child.kill()
+        await child.wait()
+    child = await started(name, environment=environment)
+    await child.communicate()
+    assert child.returncode == 0
 
 
 def in_own_process(module: str, *arguments: str, environment: dict[str, str]) -> str:
@@ -103,12 +157,10 @@ def in_own_process(module: str, *arguments: str, environment: dict[str, str]) ->
     return ran.stdout
 
 
-async def started(
-    module: str, *arguments: str, environment: dict[str, str]
-) -> asyncio.subprocess.Process:
-    """Starts a program of this folder, which a test kills."""
+async def started(*command: str, environment: dict[str, str]) -> asyncio.subprocess.Process:
+    """Starts one of the programs, which a test kills."""
     return await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", f"tests.crash.{module}", *arguments),
+        *(sys.executable, "-m", "tests.crash.programs", *command),
         env=environment,
         cwd=ROOT,
         stdout=asyncio.subprocess.PIPE,
@@ -179,10 +231,8 @@ def _live(work: Work, turns: int, most: int | None) -> NoReturn:
     os._exit(0)
 
 
-async def _work(email: str, begin: Begin, report: Report) -> None:
-    async with opened_library(settings_from_environment()) as opened:
-        database = opened.database
-        account = await Accounts(database, system_clock).find(email)
+async def _work(begin: Begin, report: Report) -> None:
+    async with opened() as (database, account):
         write = database.write
 
         async def reported(*arguments: Any, **options: Any) -> Any:

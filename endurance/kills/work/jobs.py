@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from endurance.kills.trials import EMAIL, Kind, Library, Trial
-from tests.crash import media_keeper, source_reader, test_media, test_sources
+from tests.crash import programs, test_workers
 from tests.crash.killing import Moment
 from tests.support.image_hosts import ImageHosts, image_hosts
 from tests.support.networks import Networks, playing, status
@@ -20,7 +20,7 @@ Ready = Callable[[dict[str, Any], Any], None]
 def _play_networks(_: Path, ready: Ready) -> None:
     async def play() -> None:
         async with playing() as networks:
-            networks.statuses = [status(number) for number in range(test_sources.POSTS, 0, -1)]
+            networks.statuses = [status(number) for number in range(test_workers.POSTS, 0, -1)]
             ready(dict(networks.settings), networks.port)
             await asyncio.Event().wait()
 
@@ -28,21 +28,21 @@ def _play_networks(_: Path, ready: Ready) -> None:
 
 
 def _connect(library: Library) -> None:
-    asyncio.run(test_sources.connect(Networks(port=library.beside), library.settings))
+    asyncio.run(test_workers.connect(Networks(port=library.beside), library.settings))
 
 
 def _read_source(trial: Trial) -> None:
     trial.until_finished(
-        lambda report: asyncio.run(source_reader.read(EMAIL, report, lease_s=_LEASE_S)),
+        lambda report: asyncio.run(programs.read_sources(report, lease_s=_LEASE_S)),
         Moment(0, 3, 0.05),
     )
-    asyncio.run(test_sources.assert_stored(trial.settings))
+    asyncio.run(test_workers.assert_read(trial.settings))
 
 
 def _play_image_hosts(folder: Path, ready: Ready) -> None:
     async def play() -> None:
         async with image_hosts(folder) as hosts:
-            test_media.put_images(hosts)
+            test_workers.put_images(hosts)
             ready({"keep_media": "on"}, (folder, hosts.port))
             await asyncio.Event().wait()
 
@@ -51,22 +51,20 @@ def _play_image_hosts(folder: Path, ready: Ready) -> None:
 
 def _import_images(library: Library) -> None:
     folder, _ = library.beside
-    urls = test_media.put_images(ImageHosts(folder))
-    library.command("import", EMAIL, str(test_media.posts_with(urls, library.folder)))
+    urls = test_workers.put_images(ImageHosts(folder))
+    library.command("import", EMAIL, str(test_workers.posts_with(urls, library.folder)))
 
 
 def _keep_images(trial: Trial) -> None:
     folder, port = trial.library.beside
     trial.until_finished(
-        lambda report: asyncio.run(
-            media_keeper.keep(EMAIL, port, folder, report, lease_s=_LEASE_S)
-        ),
+        lambda report: asyncio.run(programs.keep_images(port, folder, report, lease_s=_LEASE_S)),
         Moment(0, 2, 0.2),
     )
     # Those that this process would fetch, to compare them with what was kept.
     hosts = ImageHosts(folder)
-    urls = test_media.put_images(hosts)
-    asyncio.run(test_media.assert_stored(urls, hosts, trial.settings, trial.kills))
+    urls = test_workers.put_images(hosts)
+    asyncio.run(test_workers.assert_kept(urls, hosts, trial.settings, trial.kills))
 
 
 SOURCES: Final = Kind(_read_source, _connect, stand_in=_play_networks)

@@ -5,17 +5,7 @@ import os
 from typing import Any, Final
 
 from endurance.kills.trials import EMAIL, Kind, Library, Trial
-from tests.crash import (
-    changer,
-    importer,
-    killing,
-    reindexer,
-    test_bulk_changes,
-    test_kill,
-    test_reindexing,
-    test_undo,
-    undoer,
-)
+from tests.crash import importer, killing, programs, test_kill, test_turns
 from tests.crash.killing import Moment
 
 _CHUNK_LIVES: Final = 25
@@ -35,39 +25,39 @@ def _take_chunks(trial: Trial) -> None:
 
 
 def _start_changes(library: Library) -> tuple[list[str], Any]:
-    return asyncio.run(test_bulk_changes.start(library.settings))
+    return asyncio.run(test_turns.start_changes(library.settings))
 
 
 def _change(trial: Trial) -> None:
     change_ids, before = trial.state
     # Who works on the last one works on all that were accepted before it.
-    _until_finished(trial, changer.begin(change_ids[-1]))
-    asyncio.run(test_bulk_changes.check_done(trial.settings, change_ids))
-    _until_finished(trial, changer.begin(change_ids[0]))
-    asyncio.run(test_bulk_changes.check_undone(trial.settings, change_ids, before))
+    _until_finished(trial, programs.change(change_ids[-1]))
+    asyncio.run(test_turns.check_changed(trial.settings, change_ids))
+    _until_finished(trial, programs.change(change_ids[0]))
+    asyncio.run(test_turns.check_unchanged(trial.settings, change_ids, before))
 
 
 def _fill_for_undo(library: Library) -> tuple[str, Any]:
-    return asyncio.run(test_undo.fill(library.settings))
+    return asyncio.run(test_turns.fill_for_undo(library.settings))
 
 
 def _undo(trial: Trial) -> None:
     run_id, before = trial.state
-    _until_finished(trial, undoer.begin(run_id))
-    asyncio.run(test_undo.check(trial.settings, run_id, before))
+    _until_finished(trial, programs.undo(run_id))
+    asyncio.run(test_turns.check_undone(trial.settings, run_id, before))
 
 
 def _fill_with_old_posts(library: Library) -> None:
-    asyncio.run(test_reindexing.fill(library.folder, library.options))
+    asyncio.run(test_turns.fill_old(library.folder, library.options))
 
 
 def _index(trial: Trial) -> None:
-    trial.until_finished(lambda report: asyncio.run(reindexer.index(report)), Moment(0, 2, 0.03))
-    asyncio.run(test_reindexing.check(trial.settings))
+    trial.until_finished(lambda report: asyncio.run(programs.index(report)), Moment(0, 2, 0.03))
+    asyncio.run(test_turns.check_indexed(trial.settings))
 
 
 def _until_finished(trial: Trial, begin: killing.Begin) -> None:
-    trial.kills += killing.until_finished(EMAIL, begin, trial.chance, _EARLY)
+    trial.kills += killing.until_finished(begin, trial.chance, _EARLY)
 
 
 CHUNKS: Final = Kind(_take_chunks)
