@@ -194,7 +194,7 @@ async def work_until(
 
 
 def reporting(kind: JobKind, report: Report) -> JobKind:
-    """The same kind of job, with a turn reported at each of its steps."""
+    """The kind of job, which reports a turn at each of its steps."""
 
     async def run(job: Job, progress: Progress) -> Any:
         async def told(done: int, total: int) -> None:

@@ -11,12 +11,10 @@ from typing import Any
 
 import httpx
 
-from bowerbird.cli.context import opened_library
-from bowerbird.clock import system_clock
-from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.upkeep.checks import Checks
 from bowerbird.settings import Settings
-from tests.crash.test_keyed_writes import EMAIL, Lives, lives
+from tests.crash.killing import EMAIL, opened
+from tests.crash.test_keyed_writes import Lives, lives
 from tests.support import serving
 from tests.support.ingesting import listed
 from tests.support.waiting import PATIENCE_S, wait_until
@@ -103,7 +101,6 @@ def _kill(server: Lives, is_over: threading.Event, chance: random.Random) -> Non
 
 
 async def stored(settings: Settings) -> tuple[int, list[Any]]:
-    async with opened_library(settings) as opened:
-        account = await Accounts(opened.database, system_clock).find(EMAIL)
-        checks = Checks(opened.database, fixes=False, is_deep=True)
+    async with opened(settings) as (database, account):
+        checks = Checks(database, fixes=False, is_deep=True)
         return account.total, list(await checks.account(account, lambda _: None))

@@ -15,20 +15,17 @@ from typing import IO, Any, NamedTuple, Self
 
 import pytest
 
-from bowerbird.cli.context import opened_library
 from bowerbird.clock import system_clock
-from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.bookmarks.writing.upsert import Upsert
-from bowerbird.library.upkeep.checks import Checks
 from bowerbird.model.accounts import Account
 from bowerbird.settings import Settings
 from bowerbird.sources import own_json
+from tests.crash.killing import EMAIL, assert_sound, opened
 from tests.support import make, serving
 from tests.support.postgres import ThrowawayPostgres
 from tests.support.waiting import PATIENCE_S, wait_until
 
 ROOT = Path(__file__).parents[2]
-EMAIL = "you@example.com"
 # `make crash` repeats it thousands of times.
 ROUNDS = 8
 CUTS = 10
@@ -178,24 +175,22 @@ def lives(environment: dict[str, str]) -> Iterator[Lives]:
 
 async def prepared(settings: Settings) -> Account:
     """Imports posts to label and returns the account."""
-    async with opened_library(settings) as opened:
-        account = await Accounts(opened.database, system_clock).find(EMAIL)
+    async with opened(settings) as (database, account):
         records = [make.post(post_id=str(number + 1)) for number in range(POSTS)]
         arrivals = [own_json.read(make.raw(record)).incoming for record in records]
-        await Upsert(opened.database, system_clock).take(account, arrivals)
-        return await Accounts(opened.database, system_clock).find(EMAIL)
+        await Upsert(database, system_clock).take(account, arrivals)
+    async with opened(settings) as (_, account):
+        return account
 
 
 async def check_library(settings: Settings, before: Account, writes: int) -> None:
     """Checks that each write raised the version once and attached one label to one post."""
-    async with opened_library(settings) as opened:
-        account = await Accounts(opened.database, system_clock).find(EMAIL)
-        checks = Checks(opened.database, fixes=False, is_deep=True)
-        attached = await opened.database.rows("SELECT count(*) FROM bookmark_label", {})
-        kept = await opened.database.rows("SELECT count(*) FROM idempotency", {})
+    async with opened(settings) as (database, account):
+        attached = await database.rows("SELECT count(*) FROM bookmark_label", {})
+        kept = await database.rows("SELECT count(*) FROM idempotency", {})
         assert account.version - before.version == writes
         assert (attached[0][0], kept[0][0]) == (writes, writes)
-        assert await checks.account(account, lambda _: None) == []
+        await assert_sound(database, account)
 
 
 def new_key(environment: dict[str, str]) -> str:

@@ -8,15 +8,13 @@ import threading
 import time
 from typing import Any
 
-from bowerbird.cli.context import opened_library
 from bowerbird.clock import system_clock
 from bowerbird.library.access import turns
-from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.bookmarks.writing.upsert import Upsert
-from bowerbird.library.upkeep.checks import Checks
 from bowerbird.settings import Settings
 from bowerbird.sources import own_json
-from tests.crash.test_keyed_writes import EMAIL, Lives, lives, new_key
+from tests.crash.killing import assert_sound, opened
+from tests.crash.test_keyed_writes import Lives, lives, new_key
 from tests.support import make, serving
 from tests.support.waiting import wait_until
 
@@ -60,20 +58,17 @@ class Caller:
 
 
 async def fill(settings: Settings) -> None:
-    async with opened_library(settings) as opened:
-        account = await Accounts(opened.database, system_clock).find(EMAIL)
-        upsert = Upsert(opened.database, system_clock)
+    async with opened(settings) as (database, account):
+        upsert = Upsert(database, system_clock)
         for _ in range(0, POSTS, 500):
             records = [make.post(tags=["wide", "other"]) for _ in range(500)]
             await upsert.take(account, [own_json.read(make.raw(one)).incoming for one in records])
 
 
 async def check(settings: Settings) -> None:
-    async with opened_library(settings) as opened:
-        account = await Accounts(opened.database, system_clock).find(EMAIL)
-        checks = Checks(opened.database, fixes=False, is_deep=False)
-        assert await checks.account(account, lambda _: None) == []
-        labels = await opened.database.rows("SELECT name, bookmark_count FROM label", {})
+    async with opened(settings) as (database, account):
+        await assert_sound(database, account, is_deep=False)
+        labels = await database.rows("SELECT name, bookmark_count FROM label", {})
         assert [tuple(row) for row in labels] == [("other", POSTS)]
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from bowerbird.clock import system_clock
-from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.bulk.changes import BulkChanges, NewChange, packed_parts
 from bowerbird.library.imports.intake import Intake
 from bowerbird.library.imports.runs import ImportRuns

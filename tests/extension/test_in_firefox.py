@@ -1,4 +1,4 @@
-"""The same extension in Firefox."""
+"""The extension in Firefox."""
 
 from tests.extension import flows
 from tests.extension.browsers import wait_for, wait_for_text

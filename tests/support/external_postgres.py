@@ -30,7 +30,7 @@ _TABLES: Final = (
 
 
 class ExternalPostgres(ThrowawayPostgres):
-    """The same calls as for a server of our own, as far as one database allows."""
+    """Takes the calls for a server of our own, as far as one database allows."""
 
     def __init__(self) -> None:
         if "test" not in urlsplit(URL).path:

@@ -82,7 +82,7 @@ def temporary_parents() -> Iterator[str]:
 
 
 def reachable_binaries(binaries: Path, folder: Path, identity: Identity) -> Path:
-    """The same programs, copied into the folder if the identity cannot reach them."""
+    """The programs, copied into the folder if the identity cannot reach them."""
     if _can_run([str(binaries / "initdb"), "--version"], folder, identity):
         return binaries
     installation = binaries.parent

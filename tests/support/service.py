@@ -120,7 +120,7 @@ class Member:
         await AccountStore(self.database).set_plan(self.account_id, plan)
 
     def on(self, other: App) -> "Member":
-        """The same member, calling another instance of the service."""
+        """This member, calling another instance of the service."""
         headers = {"Authorization": f"Bearer {self.key}"}
         return replace(self, client=_client(other.asgi, headers))
 

@@ -102,7 +102,7 @@ async def mail_server(
 
 @contextmanager
 def mail_server_beside(**given: Any) -> Iterator[MailServer]:
-    """The same on a separate thread, for tests that block until a command ends."""
+    """Runs on a separate thread, for tests that block until a command ends."""
     loop = asyncio.new_event_loop()
     thread = Thread(target=loop.run_forever)
     thread.start()

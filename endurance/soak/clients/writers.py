@@ -80,7 +80,7 @@ class Writer:
         return _posts(changes)
 
     def call_tool(self) -> Sequence[str]:
-        """The same as a batch, through the tool server."""
+        """As a batch, through the tool server."""
         operations, changes = self._library.operations("post_ids", "label")
         key, kind = self._key(), "tool: labels"
         message = tool_calls.message(

@@ -356,7 +356,7 @@ class LinkReading:
         return read.get(link.post_id, Reason.UNREADABLE)
 
     async def previews(self, account: Account, items: Sequence[ItemToSave]) -> SaveResult:
-        """The same results as saving would give, with what the networks publish about links."""
+        """The results that saving would give, with what the networks publish about links."""
         if len(items) > PREVIEWED_MAX:
             problem = f"must have at most {PREVIEWED_MAX} items with preview, got {len(items)}"
             raise errors.invalid("links", problem)

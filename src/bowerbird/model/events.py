@@ -52,7 +52,7 @@ class EventLabel(Struct, frozen=True, array_like=True):
 
 
 class Happening(Struct, frozen=True, array_like=True):
-    """The same event of one or more posts; of a label or view, one event without a post."""
+    """One event of one or more posts, or of a label or view without a post."""
 
     type: EventType
     post_ids: Sequence[str] = ()

@@ -301,7 +301,7 @@ async def test_another_account_in_the_same_browser_ends_the_first_session(
 
 
 def at(node: House, person: Visitor) -> Visitor:
-    """The same browser, whose next request another node gets."""
+    """This browser, whose next request another node gets."""
     moved = node.somebody()
     moved.client.cookies = person.client.cookies
     return moved

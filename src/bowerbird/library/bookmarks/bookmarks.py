@@ -115,7 +115,7 @@ class Bookmarks:
     async def stored_with_content(
         self, account: Account, post_id: str
     ) -> tuple[bytes, PostContent]:
-        """The same, but the JSON does not say how much."""
+        """As above, but the JSON does not say how much of a post is known."""
         found, completeness = await self._get(account, post_id)
         if completeness != Completeness.STUB:
             return found, PostContent(ContentState.WHOLE)

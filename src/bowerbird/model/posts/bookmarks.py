@@ -374,7 +374,7 @@ def completed(post: P) -> P:
 def takes_article(post: Post) -> bool:
     """Whether `completed` has given the post the article of the post that it quotes."""
     article, quoted = post.tweet_details.article, post.tweet_details.quoted_tweet
-    # The same object: one that was stored with the post is only equal.
+    # Identity, because one that was stored with the post is only equal.
     return article is not None and quoted is not None and article is quoted.get("article")
 
 

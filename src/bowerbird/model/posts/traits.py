@@ -65,7 +65,7 @@ def word_count(text: str) -> int:
 
 
 def text_print(post: Post) -> int | None:
-    """The same for posts with the same text, whatever its links and white space; None if short."""
+    """A hash of the text without links and white space; None if it is short."""
     texts = markable_texts(post)
     text = texts["text"][:_LONGEST_PRINTED]
     if "://" in text:
@@ -77,7 +77,7 @@ def text_print(post: Post) -> int | None:
 
 
 def link_print(post: Post) -> int | None:
-    """The same for posts with the same links; None if a post has none."""
+    """A hash of the links; None if a post has none."""
     details = post.tweet_details
     found = [url for one in details.attachments if (url := _link(one))]
     if not found and "://" in details.text:
@@ -87,7 +87,7 @@ def link_print(post: Post) -> int | None:
 
 
 def picture_print(post: Post) -> int | None:
-    """The same for posts with the same pictures, and stills of videos; None if a post has none."""
+    """A hash of the pictures and stills of videos; None if a post has none."""
     found = [media.image_url(one) for one in post.tweet_details.attachments if _is_shown(one)]
     addresses = {media.picture_address(url) for url in found if url}
     return _print("\n".join(sorted(addresses))) if addresses else None

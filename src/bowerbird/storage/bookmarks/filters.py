@@ -247,7 +247,7 @@ FRAGMENTS: Final[dict[str, str]] = {
 
 _WORDS: Final = ("wanted", "unwanted")
 _DATES: Final = ("posted_from", "posted_to", "bookmarked_from", "bookmarked_to", "updated_since")
-# The same, but SQLite does not start with an index of the dates: a plus sign hides the column.
+# SQLite does not start with an index of the dates here: a plus sign hides the column.
 FRAGMENTS.update({f"walked_{name}": FRAGMENTS[name].replace("b.", "+b.") for name in _DATES})
 # A text has no plus sign on PostgreSQL, where a test reads this too.
 FRAGMENTS["walked_updated_since"] = "b.updated_at || '' >= :updated_since"

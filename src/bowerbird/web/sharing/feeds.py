@@ -120,7 +120,7 @@ def _start(share: Share) -> int:
 
 
 def _name(share: Share, post_id: str) -> str:
-    """The same for each reading, also after the address has changed."""
+    """Stays equal for each reading, also after the address has changed."""
     return f"urn:uuid:{uuid.uuid5(_NAMES, f'{share.share_id} {post_id}')}"
 
 

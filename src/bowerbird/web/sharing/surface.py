@@ -205,7 +205,7 @@ class SharedPages:
         return Finished(body, headers)
 
     def phrase_refusal(self, refused: Refusal, request: Request) -> Reply:
-        """The same page for everything that is not there, whatever the reason is."""
+        """One page for everything that is not there, whatever the reason is."""
         headers = [(k.lower().encode(), v.encode()) for k, v in refused.headers.items()]
         is_missing = refused.code in (Code.NOT_FOUND, Code.INVALID_REQUEST)
         status = refused.status
