@@ -16,7 +16,7 @@ import structlog
 import uvloop
 from starlette.types import ASGIApp
 
-from bowerbird import app, logs
+from bowerbird import app, logs, telemetry
 from bowerbird.app import App
 from bowerbird.clock import system_clock
 from bowerbird.errors import Refusal
@@ -24,14 +24,12 @@ from bowerbird.http1 import bounds, connection
 from bowerbird.jobs.assembly import Searching, build_searching, build_worker, show_embedding
 from bowerbird.jobs.worker import JobWatch, Worker
 from bowerbird.library.exports.links import FilePlace
-from bowerbird.model_build.catalogue import are_named
-from bowerbird.model_build.in_background import build_if_missing
+from bowerbird.model_build.catalogue import are_named, build_if_missing
 from bowerbird.search.meaning.models import model_folder
 from bowerbird.settings import BadSetting, Settings
 from bowerbird.storage.database import Database
 from bowerbird.storage.files import Files, UploadFolders
 from bowerbird.storage.opening import open_database
-from bowerbird.telemetry import starting
 from bowerbird.toolserver.protocol.http_endpoint import ToolServer
 from bowerbird.wire.metrics import RequestMetrics
 
@@ -60,7 +58,7 @@ def run(
     called when the ports are bound, before the first request is answered.
     """
     runs_jobs = runs_jobs and process == 0
-    with starting.started(settings) as traces:
+    with telemetry.started(settings) as traces:
         annotations = None if traces is None else traces.annotations
         logs.configure(settings.log_level, settings.log_format, annotations)
         uvloop.run(_serve(settings, process, announce, traces, runs_jobs=runs_jobs))
@@ -68,7 +66,7 @@ def run(
 
 def run_worker(settings: Settings) -> None:
     """Runs jobs until SIGTERM or SIGINT, then puts unfinished ones back into the queue."""
-    with starting.started(settings) as traces:
+    with telemetry.started(settings) as traces:
         annotations = None if traces is None else traces.annotations
         logs.configure(settings.log_level, settings.log_format, annotations)
         uvloop.run(_run_jobs(settings, traces))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bowerbird.model_build import packages
+from bowerbird.model_build import build
 from bowerbird.model_build.catalogue import MODELS
 from bowerbird.search.meaning.embedding import local_model
 from bowerbird.search.meaning.models import model_folder
@@ -195,14 +195,14 @@ def test_the_download_is_shown_as_it_grows(tmp_path: Path) -> None:
         if len(seen) == 2:
             is_done.set()
 
-    packages.watch(tmp_path, 2500, downloaded, is_done)
+    build.watch(tmp_path, 2500, downloaded, is_done)
 
     assert seen == [1000, 2500]
 
 
 def test_the_requirements_of_a_build_name_no_index() -> None:
-    for part in (packages.CONVERTER, packages.WEIGHTS):
-        text = (packages.HERE / part.requirements).read_text(encoding="utf-8")
+    for part in (build.CONVERTER, build.WEIGHTS):
+        text = (build.HERE / part.requirements).read_text(encoding="utf-8")
         assert "--hash=sha256:" in text
         assert "://" not in text
 

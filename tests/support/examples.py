@@ -16,7 +16,7 @@ from msgspec import structs
 from bowerbird.library.bulk import changes
 from bowerbird.library.webhooks import webhooks
 from bowerbird.model.events import DeliveryState
-from bowerbird.storage.changes.webhooks import WebhookStore
+from bowerbird.storage.changes.events import WebhookStore
 from bowerbird.storage.database import Transaction
 from tests.support import databases, digesting, exporting, imports, make, waiting
 from tests.support.published import document

@@ -3,6 +3,7 @@
 Also browsers that are signed in, and the ways to sign in.
 """
 
+import re
 from datetime import date
 from enum import StrEnum
 from typing import Final
@@ -286,3 +287,14 @@ class ProviderIdentity(Struct, frozen=True):
     shown: str
     created_at: int
     last_used_at: int | None = None
+
+
+_LONGEST: Final = 254
+_SPECIAL: Final = r"\s@<>\"(),:;\\\[\]\x00-\x1f\x7f"
+_ADDRESS: Final = re.compile(
+    rf"[^{_SPECIAL}]+@(?:localhost|[^.{_SPECIAL}]+(?:\.[^.{_SPECIAL}]+)+)", re.IGNORECASE
+)
+
+
+def is_address(text: str) -> bool:
+    return len(text) <= _LONGEST and text.isprintable() and _ADDRESS.fullmatch(text) is not None

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final, Literal, Protocol
 import msgspec
 from msgspec import Meta, Struct
 
-from bowerbird.email_addresses import is_address
+from bowerbird.model.accounts import is_address
 from bowerbird.settings import Settings
 
 GOOGLE: Final = "https://accounts.google.com"

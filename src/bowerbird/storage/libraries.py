@@ -1,6 +1,7 @@
 """The library row: locks an account's library, and moves its version and counters.
 
-Also how much of its daily bounds an account has used. A day is a UTC calendar day.
+Also how much of its daily bounds an account has used, and what happened to the account. A day is a
+UTC calendar day.
 """
 
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird.model import events
+from bowerbird.model.accounts import ActivityEntry, ActivityKind
 from bowerbird.model.arrival import Counts
 from bowerbird.model.events import Happening
 from bowerbird.model.instants import without_offset
@@ -180,3 +182,46 @@ class DailyUseStore:
 
 def _use(rows: Sequence[Row]) -> DayUse:
     return DayUse(*rows[0]) if rows else DayUse()
+
+
+class ActivityStore(Store):
+    resource = "activity"
+
+    async def add(self, transaction: Transaction, account_id: int, entry: ActivityEntry) -> None:
+        values = {
+            "account_id": account_id,
+            "at": entry.at,
+            "entry_id": entry.entry_id,
+            "kind": entry.kind,
+            "detail": entry.detail,
+            "address": entry.address,
+        }
+        await self._run(transaction, "insert", **values)
+
+    async def page(
+        self, account_id: int, before: tuple[int, str], limit: int
+    ) -> Sequence[ActivityEntry]:
+        """Entries before the given time and id, the latest first."""
+        at, entry_id = before
+        values = {"account_id": account_id, "at": at, "entry_id": entry_id, "limit": limit}
+        return [
+            ActivityEntry(at, entry_id, _kind(kind), detail, address)
+            for at, entry_id, kind, detail, address in await self._read("page", **values)
+        ]
+
+    async def sweep(
+        self, transaction: Transaction, account_id: int, before: int, kept: int, limit: int
+    ) -> int:
+        """Removes entries before a time, and those older than the newest `kept` ones."""
+        values = {"account_id": account_id, "kept": kept}
+        [[oldest]] = await self._rows(transaction, "oldest_kept", **values)
+        before = max(before, oldest or 0)
+        values = {"account_id": account_id, "before": before, "limit": limit}
+        return len(await self._rows(transaction, "remove_some", **values))
+
+
+def _kind(text: str) -> ActivityKind | str:
+    try:
+        return ActivityKind(text)
+    except ValueError:
+        return text

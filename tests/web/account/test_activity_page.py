@@ -12,8 +12,8 @@ from bowerbird.library.access.activity import Activity
 from bowerbird.library.accounts.tokens import Devices, Keys
 from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.model.accounts import ActivityEntry, ActivityKind
-from bowerbird.storage.activity import ActivityStore
 from bowerbird.storage.database import Transaction
+from bowerbird.storage.libraries import ActivityStore
 from tests.support import make
 from tests.support.service import Member, Service
 from tests.web.house import House, signed_in

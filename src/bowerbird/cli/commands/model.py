@@ -12,8 +12,7 @@ import click
 from bowerbird.cli.context import LibraryContext, settings_from_environment, with_library
 from bowerbird.cli.output import Advance, interruptible, progress_bars
 from bowerbird.library.vectors.builds import VectorBuilds
-from bowerbird.model_build.build import build
-from bowerbird.model_build.packages import NotBuilt
+from bowerbird.model_build.build import NotBuilt, build
 from bowerbird.search.meaning.models import Models, model_folder
 
 

@@ -13,8 +13,8 @@ from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
 from bowerbird.model.accounts import ActivityEntry, ActivityKind
 from bowerbird.model.connections import NAMES
-from bowerbird.storage.activity import ActivityStore
 from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.libraries import ActivityStore
 
 KEPT_DAYS: Final = 180
 ENTRIES_MAX: Final = 10_000

@@ -12,7 +12,6 @@ from typing import Final
 import structlog
 
 from bowerbird.clock import Clock, month_of
-from bowerbird.email_addresses import is_address
 from bowerbird.errors import Code, Refusal, shown
 from bowerbird.library.access.activity import Activity
 from bowerbird.model import jobs
@@ -24,6 +23,7 @@ from bowerbird.model.accounts import (
     Plan,
     Reading,
     RemovedPostsChoice,
+    is_address,
 )
 from bowerbird.model.arrival import checked_files_of
 from bowerbird.model.keys import new_account_id

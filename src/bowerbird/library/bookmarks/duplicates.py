@@ -37,7 +37,7 @@ from bowerbird.requests.limits import (
 )
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.bookmarks.changeset import EditablePost
-from bowerbird.storage.bookmarks.duplicates import DuplicateStore, GroupedPost, Prints, Same
+from bowerbird.storage.bookmarks.statistics import DuplicateStore, GroupedPost, Prints, Same
 from bowerbird.storage.database import Database, Transaction
 
 _KINDS: Final[tuple[Same, ...]] = get_args(Same)

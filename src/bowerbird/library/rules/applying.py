@@ -23,7 +23,7 @@ from bowerbird.model.labels import name_key
 from bowerbird.model.rules import Action, Applied, Do, Rule, When
 from bowerbird.requests import limits
 from bowerbird.storage.bookmarks.changeset import EditablePost
-from bowerbird.storage.changes.webhooks import WebhookStore
+from bowerbird.storage.changes.events import WebhookStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LibraryStore
 

@@ -24,9 +24,8 @@ from bowerbird.requests.fields import InvalidField
 from bowerbird.requests.filters import sent
 from bowerbird.requests.rules import NewRule, RuleChange, check_sending, check_trigger
 from bowerbird.storage.changes.bulk import BulkStore
-from bowerbird.storage.changes.events import EventStore
+from bowerbird.storage.changes.events import EventStore, WebhookStore
 from bowerbird.storage.changes.rules import RuleStore
-from bowerbird.storage.changes.webhooks import WebhookStore
 from bowerbird.storage.database import Database, Reader, Transaction
 from bowerbird.storage.libraries import LibraryStore
 

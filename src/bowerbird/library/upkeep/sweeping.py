@@ -26,7 +26,6 @@ from bowerbird.requests.limits import (
     EVENT_DAYS,
     EVENTS_MAX,
 )
-from bowerbird.storage.activity import ActivityStore
 from bowerbird.storage.changes.bulk import BulkStore
 from bowerbird.storage.changes.events import EventStore
 from bowerbird.storage.database import Database, Transaction
@@ -38,6 +37,7 @@ from bowerbird.storage.ingest import (
     IngestRunStore,
     KeptPageStore,
 )
+from bowerbird.storage.libraries import ActivityStore
 from bowerbird.storage.sign_in import Alive, OneTimeLinkStore, SessionStore, SpentAttemptStore
 from bowerbird.storage.upkeep.idempotency import (
     RETENTION_HOURS,

@@ -28,7 +28,7 @@ from bowerbird.model.events import Delivery, DeliveryState, Webhook, WebhookStat
 from bowerbird.requests.limits import DELIVERIES_KEPT, WAITING_DELIVERIES_MAX
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.changes.webhooks import WebhookStore
+from bowerbird.storage.changes.events import WebhookStore
 from bowerbird.storage.database import Database, Transaction
 
 if TYPE_CHECKING:

@@ -34,7 +34,7 @@ from bowerbird.model.jobs import WEBHOOKS
 from bowerbird.requests import limits
 from bowerbird.requests.rules import NewWebhook, WebhookChange
 from bowerbird.settings import Settings
-from bowerbird.storage.changes.webhooks import WebhookStore
+from bowerbird.storage.changes.events import WebhookStore
 from bowerbird.storage.database import Database, Reader, Transaction
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.upkeep.jobs import JobStore

@@ -14,8 +14,8 @@ from bowerbird.model.accounts import (
     RemovedPostsChoice,
 )
 from bowerbird.model.labels import name_key
-from bowerbird.storage.activity import ActivityStore
 from bowerbird.storage.database import Database, Reader, Row, Store, Transaction
+from bowerbird.storage.libraries import ActivityStore
 
 _LAST_CHARACTER: Final = "\U0010ffff"
 

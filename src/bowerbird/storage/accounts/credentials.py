@@ -17,8 +17,8 @@ from bowerbird.model.accounts import (
     SunsetRecipient,
 )
 from bowerbird.model.keys import part_of_hash
-from bowerbird.storage.activity import ActivityStore
 from bowerbird.storage.database import Database, Reader, Store, Transaction
+from bowerbird.storage.libraries import ActivityStore
 
 ANY_NUMBER: Final = 2**31
 

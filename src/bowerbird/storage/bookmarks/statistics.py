@@ -1,10 +1,11 @@
 """Counts the posts of an account, also those that match a filter, by one of their properties.
 
-Every read is of one account and along one of its indexes.
+Also finds posts with the same text, links or pictures. Every read is of one account and along one
+of its indexes.
 """
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -16,7 +17,7 @@ from bowerbird.model.instants import Span
 from bowerbird.model.posts import media, networks
 from bowerbird.model.posts.filters import BookmarkFilter
 from bowerbird.storage.bookmarks.filters import FRAGMENTS, narrowing
-from bowerbird.storage.database import Database, Row, Running, Store, place_values
+from bowerbird.storage.database import Database, Reader, Row, Running, Store, place_values
 
 
 class ShiftedSpan(Span, frozen=True):
@@ -169,3 +170,51 @@ class AuthorStore(Store):
     ) -> Sequence[Row]:
         values = {"account_id": account_id, "first": start, "end": start + _LAST, "limit": limit}
         return await self._read_slowly(statement, **values)
+
+
+Same = Literal["link", "text", "picture"]
+
+
+class GroupedPost(NamedTuple):
+    print: int
+    number: int
+    post_id: str
+    link_print: int | None
+    text_print: int | None
+
+
+class Prints(NamedTuple):
+    text: int | None
+    link: int | None
+    picture: int | None
+
+
+class DuplicateStore(Store):
+    resource = "duplicates"
+
+    async def groups(
+        self, account_id: int, same: Same, after: int, limit: int
+    ) -> Sequence[tuple[int, int]]:
+        """The next groups by their print, each with the number of its posts."""
+        values = {"account_id": account_id, "after": after, "limit": limit}
+        sql = self._sql["groups"].format(same=same)
+        return [(print, count) for print, count in await self._database.slow_rows(sql, values)]
+
+    async def posts(
+        self, account_id: int, same: Same, prints: Sequence[int], most: int
+    ) -> list[GroupedPost]:
+        """The first posts of each of these groups."""
+        values = {"account_id": account_id, "prints": prints, "most": most}
+        sql = self._sql["posts"].format(same=same)
+        return [GroupedPost(*row) for row in await self._database.slow_rows(sql, values)]
+
+    async def prints(
+        self, reader: Reader, account_id: int, post_ids: Sequence[str]
+    ) -> dict[str, Prints]:
+        rows = await self._rows(
+            reader,
+            "prints",
+            account_id=account_id,
+            post_ids=post_ids,
+        )
+        return {post_id: Prints(*prints) for post_id, *prints in rows}

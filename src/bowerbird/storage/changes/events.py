@@ -1,11 +1,17 @@
-"""Reads the events of a library, and removes old ones. `LibraryStore` adds them."""
+"""Reads the events of a library and removes old ones, and stores webhooks and their messages.
 
+`LibraryStore` adds the events. Secrets are encrypted before they come here.
+"""
+
+from collections.abc import Sequence
 from itertools import takewhile
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from msgspec.structs import asdict
 
 from bowerbird.model import events
-from bowerbird.model.events import Happening
-from bowerbird.storage.database import Reader, Store, Transaction
+from bowerbird.model.events import Delivery, DeliveryState, Happening, Webhook, WebhookState
+from bowerbird.storage.database import Reader, Row, Store, Transaction
 
 
 class Logged(NamedTuple):
@@ -67,3 +73,140 @@ class EventStore(Store):
             values = {"account_id": account_id, "last": old[-1][0]}
             await transaction.run(self._sql["remove_up_to"], values)
         return len(old)
+
+
+class WebhookStore(Store):
+    resource = "webhooks"
+
+    async def insert(
+        self, transaction: Transaction, account_id: int, new: Webhook, most: int
+    ) -> bool:
+        """False if the account has so many already, or was deleted."""
+        values = {**asdict(new), "account_id": account_id, "now": new.created_at, "most": most}
+        return bool(await self._rows(transaction, "insert", **values))
+
+    async def all(self, account_id: int) -> Sequence[Webhook]:
+        return [_webhook(row) for row in await self._read("list", account_id=account_id)]
+
+    async def one(self, reader: Reader, account_id: int, webhook_id: str) -> Webhook | None:
+        rows = await self._rows(reader, "one", **_key(account_id, webhook_id))
+        return _webhook(rows[0]) if rows else None
+
+    async def due_accounts(self, after: int, now: int, limit: int) -> Sequence[int]:
+        """The accounts that something has happened to, or that have to be told something."""
+        rows = await self._read("due_accounts", after=after, now=now, limit=limit)
+        return [row[0] for row in rows]
+
+    async def waiting_accounts(self, after: int, limit: int) -> Sequence[int]:
+        """The accounts with messages that somebody wants to be sent."""
+        rows = await self._read("waiting_accounts", after=after, limit=limit)
+        return [row[0] for row in rows]
+
+    async def change(self, transaction: Transaction, account_id: int, changed: Webhook) -> bool:
+        values = {**asdict(changed), "account_id": account_id}
+        return bool(await self._rows(transaction, "change", **values))
+
+    async def put_secrets(
+        self, transaction: Transaction, account_id: int, webhook_id: str, sealed: bytes, now: int
+    ) -> None:
+        values = {**_key(account_id, webhook_id), "sealed": sealed, "now": now}
+        await self._rows(transaction, "put_secrets", **values)
+
+    async def hurry(
+        self, transaction: Transaction, account_id: int, webhook_id: str, now: int
+    ) -> None:
+        """Lets the message that failed be tried again now."""
+        await self._run(transaction, "hurry", **_key(account_id, webhook_id), now=now)
+
+    async def delete(self, transaction: Transaction, account_id: int, webhook_id: str) -> bool:
+        key = _key(account_id, webhook_id)
+        if not await self._rows(transaction, "delete", **key):
+            return False
+        await self._run(transaction, "delete_messages", **key)
+        return True
+
+    async def advance(
+        self, transaction: Transaction, account_id: int, hook: Webhook, to: int, sent_at: int | None
+    ) -> bool:
+        """Notes that the events up to a number need not be sent; False if somebody else did."""
+        values = {"delivered": to, "before": hook.delivered, "sent_at": sent_at}
+        key = _key(account_id, hook.webhook_id)
+        return bool(await self._rows(transaction, "advance", **key, **values))
+
+    async def fail(
+        self, transaction: Transaction, account_id: int, failed: Webhook, now: int
+    ) -> bool:
+        """Notes that the next event was not delivered; False if somebody else changed it."""
+        values = {
+            **asdict(failed),
+            "account_id": account_id,
+            "before": failed.delivered,
+            "now": now,
+        }
+        return bool(await self._rows(transaction, "fail", **values))
+
+    async def set_untold(
+        self,
+        transaction: Transaction,
+        account_id: int,
+        webhook_id: str,
+        *,
+        is_untold: bool,
+        next_try_at: int,
+    ) -> None:
+        values = {"is_untold": is_untold, "next_try_at": next_try_at}
+        await self._run(transaction, "set_untold", **_key(account_id, webhook_id), **values)
+
+    async def put_delivery(
+        self, transaction: Transaction, account_id: int, delivery: Delivery, kept: int
+    ) -> bool:
+        """Adds a message or what came of it, and removes old ones; False without the webhook."""
+        values = {**asdict(delivery), "account_id": account_id}
+        if not await self._rows(transaction, "put_delivery", **values):
+            return False
+        await self._run(transaction, "forget", **_key(account_id, delivery.webhook_id), kept=kept)
+        return True
+
+    async def deliveries(self, account_id: int, webhook_id: str, limit: int) -> Sequence[Delivery]:
+        """The latest messages to a webhook, without their bodies."""
+        rows = await self._read("deliveries", **_key(account_id, webhook_id), limit=limit)
+        return [_delivery(row) for row in rows]
+
+    async def latest(self, account_id: int, limit: int) -> Sequence[Delivery]:
+        """The latest messages to all webhooks, without their bodies."""
+        rows = await self._read("latest", account_id=account_id, limit=limit)
+        return [_delivery(row) for row in rows]
+
+    async def delivery(
+        self, reader: Reader, account_id: int, webhook_id: str, message_id: str
+    ) -> Delivery | None:
+        key = _key(account_id, webhook_id)
+        rows = await self._rows(reader, "delivery", **key, message_id=message_id)
+        return _delivery(rows[0]) if rows else None
+
+    async def waiting(self, account_id: int, limit: int) -> Sequence[Delivery]:
+        rows = await self._read("waiting", account_id=account_id, limit=limit)
+        return [_delivery(row) for row in rows]
+
+    async def count_waiting(self, transaction: Transaction, account_id: int) -> int:
+        rows = await self._rows(transaction, "count_waiting", account_id=account_id)
+        return int(rows[0][0])
+
+
+def _key(account_id: int, webhook_id: str) -> dict[str, Any]:
+    return {"account_id": account_id, "webhook_id": webhook_id}
+
+
+def _webhook(row: Row) -> Webhook:
+    fields = dict(zip(Webhook.__struct_fields__, row, strict=True))
+    fields["state"] = WebhookState(fields["state"])
+    fields["sealed"] = bytes(fields["sealed"])
+    fields["is_untold"] = bool(fields["is_untold"])
+    return Webhook(**fields)
+
+
+def _delivery(row: Row) -> Delivery:
+    fields = dict(zip(Delivery.__struct_fields__, row, strict=False))
+    fields["state"] = DeliveryState(fields["state"])
+    fields["body"] = bytes(fields.get("body", b""))
+    return Delivery(**fields)
