@@ -14,7 +14,7 @@ import pytest
 
 from bowerbird.storage import migrations
 from bowerbird.storage.backup import archives, copies
-from tests.cli.libraries import WRITER, Library, Ran, posts, posts_so_far, sqlite_library
+from tests.cli.libraries import WRITER, Library, posts, posts_so_far, sqlite_library
 from tests.support.in_turn import in_turn
 from tests.support.postgres import ThrowawayPostgres
 from tests.support.waiting import wait_until
@@ -217,24 +217,6 @@ def test_a_file_that_is_deleted_during_a_backup_is_left_out(tmp_path: Path) -> N
 
     with tarfile.open(tmp_path / "copy.tar") as tar:
         assert tar.getnames() == ["bowerbird.db", "manifest.json"]
-
-
-def test_a_restore_is_refused_while_the_library_is_in_use(library: Library, copy: Path) -> None:
-    stop = copy.with_name("stop")
-    with library.start(stop, script=WRITER) as writer:
-        assert writer.stdout
-        writer.stdout.readline()
-
-        def refused() -> Ran | None:
-            ran = library.run("restore", copy, "--yes")
-            return ran if ran.code else None
-
-        # Between two of its writes the writer does not hold the library.
-        ran = wait_until(refused)
-        stop.touch()
-        writer.communicate(timeout=120)
-    assert ran is not None
-    assert ran.text.startswith(f"Error: Another process is using {library.folder}.")
 
 
 def test_a_restore_is_refused_while_another_program_reads(library: Library, copy: Path) -> None:

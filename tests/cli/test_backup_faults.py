@@ -1,9 +1,6 @@
 """`bowerbird backup` and `restore` that cannot work: damaged, full, in use, or missing."""
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -60,32 +57,6 @@ def test_a_backup_that_does_not_fit_fails_with_a_sentence_and_leaves_nothing(
         problem.partition("Exception ignored in atexit callback: <bound method Coverage")[0],
     ), problem
     assert [path.name for path in tmp_path.iterdir()] == ["data"]
-
-
-@pytest.mark.parametrize("size", ["512k", "3000k"])
-def test_a_backup_on_a_full_disk_says_so(library: Library, tmp_path: Path, size: str) -> None:
-    library.fill(1_000, first=1_000)
-    small = tmp_path / "small"
-    small.mkdir()
-    mounted = [
-        *("unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size="$1" small "$2"; shift 2; "$@"'),
-    ]
-    command = [*mounted, "sh", size, str(small), sys.executable, "-m", "bowerbird", "backup"]
-    if subprocess.run([*mounted, "sh", size, str(small), "true"], check=False).returncode:
-        pytest.skip("this machine does not let users mount a small disk")
-
-    ran = subprocess.run(
-        [*command, str(small / "copy.tar")],
-        env={**os.environ, **library.environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert (ran.returncode, ran.stdout) == (1, "")
-    assert ran.stderr == (
-        f"Error: The disk of {small} is full, so nothing was changed. Free some space.\n"
-    )
 
 
 def test_nobody_is_asked_while_the_library_is_in_use(library: Library, tmp_path: Path) -> None:

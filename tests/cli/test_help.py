@@ -55,22 +55,6 @@ def _leaves(command: click.Command) -> list[click.Command]:
     return [command]
 
 
-PROGRAM = (sys.executable, "-m", "bowerbird")
-
-
-def completed(words: str, number: int) -> list[str]:
-    """The words that bash would offer."""
-    variables = {
-        "_BOWERBIRD_COMPLETE": "bash_complete",
-        "COMP_WORDS": words,
-        "COMP_CWORD": str(number),
-    }
-    ran = subprocess.run(
-        PROGRAM, env={**os.environ, **variables}, capture_output=True, text=True, check=False
-    )
-    return [line.removeprefix("plain,") for line in ran.stdout.splitlines()]
-
-
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_each_shell_gets_its_script_and_completes(shell: str) -> None:
     kind = shell_completion.get_completion_class(shell)
@@ -83,10 +67,6 @@ def test_each_shell_gets_its_script_and_completes(shell: str) -> None:
     assert f"_BOWERBIRD_COMPLETE={shell}_complete" in completing.source()
     assert offered("ac") == ["account"]
     assert offered("jobs", "list", "--js") == ["--json"]
-
-
-def test_bash_completes_the_commands_of_a_group() -> None:
-    assert completed("bowerbird account cre", 2) == ["create"]
 
 
 LISTS = {

@@ -14,7 +14,7 @@ from bowerbird.app import App
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database
-from tests.support import make, service, writing
+from tests.support import service, writing
 from tests.support.databases import fresh_postgres, two_of_postgres
 from tests.support.postgres import ThrowawayPostgres
 from tests.support.service import Member, Service, SetClock
@@ -310,34 +310,3 @@ async def test_two_services_on_one_database_share_the_last_calls(
 
 def _on(member: Member, database: Database, clock: SetClock) -> Member:
     return member.on(app.build(Settings(free_calls_per_month=5), database, clock))
-
-
-IDS = [str(100 + number) for number in range(12)]
-
-
-def with_calls(cast: Service, calls: int) -> Member:
-    settings = Settings(free_calls_per_month=calls)
-    return cast.free.on(app.build(settings, cast.database, cast.clock))
-
-
-@pytest.mark.both
-async def test_a_marking_without_a_call_left_changes_nothing(cast: Service) -> None:
-    free = with_calls(cast, 1)
-    await free.save_all([make.post(post_id=post_id) for post_id in IDS])
-
-    answers = await asyncio.gather(
-        *(
-            writing.send(
-                free,
-                "POST",
-                "/v1/bookmarks/update",
-                {"tweet_ids": IDS[start : start + 4], "is_read": True},
-                key=str(start),
-            )
-            for start in (0, 4, 8)
-        )
-    )
-
-    assert Counter(answer.status_code for answer in answers) == {200: 1, 402: 2}
-    account = await free.account()
-    assert (account.total - account.unread, account.calls_this_month) == (4, 1)

@@ -37,17 +37,6 @@ def test_2000_silent_connections_do_not_stop_the_service(server: Server) -> None
         assert server.get("/v1/bookmarks").status_code == 401
 
 
-@pytest.mark.parametrize(
-    "sent",
-    [b"", b"GET /hea", b"POST /v1/labels/add HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{"],
-    ids=["silent", "half a head", "half a body"],
-)
-def test_a_client_that_does_not_go_on_is_closed(server: Server, sent: bytes) -> None:
-    with connected(server, sent) as connection:
-        while connection.recv(65_536):
-            pass
-
-
 def test_a_slow_body_with_a_key_is_refused_in_the_usual_format(server: Server) -> None:
     key = server.new_key("slow@example.com")
     head = (
