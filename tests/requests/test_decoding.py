@@ -134,16 +134,6 @@ def test_any_body_is_read_or_refused_by_its_field(kind: type[Struct], data: st.D
         assert type(request) is kind
 
 
-@pytest.mark.parametrize("kind", BODIES)
-@settings(max_examples=20)
-@given(body=st.binary(max_size=60))
-def test_any_bytes_become_a_request_or_are_refused(kind: type[Struct], body: bytes) -> None:
-    try:
-        decoding.decode(body, kind)
-    except Refusal as refused:
-        assert_it_names_a_place(refused, kind, body)
-
-
 @pytest.mark.parametrize("kind", QUERIES)
 @settings(max_examples=20)
 @given(data=st.data())

@@ -5,28 +5,20 @@ from typing import Any
 import pytest
 
 from bowerbird.model.posts.filters import BookmarkFilter
-from bowerbird.requests.bookmarks import CountQuery, ListQuery
-from bowerbird.requests.exports import ExportFilters, ExportRequest
 from bowerbird.requests.fields import gates_of
 from bowerbird.requests.filters import (
     MEANING,
     BookmarkFilters,
     BookmarkQuery,
     FlagFilters,
-    ImportedQuery,
     WordFilters,
-    filter_of,
     readers,
 )
 from bowerbird.requests.schemas import structs_in
-from bowerbird.requests.views import NewViewQuery, ViewQuery
-from bowerbird.storage.bookmarks.filters import narrowing
-from bowerbird.storage.database import Database
 from bowerbird.toolserver.tools import bookmarks as bookmark_tools
 from bowerbird.toolserver.tools import exports as export_tools
 from bowerbird.toolserver.tools import searching
 from bowerbird.toolserver.tools import views as view_tools
-from bowerbird.wire.routes import NOBODY
 from tests.support import make, writing
 from tests.support.exporting import exported
 from tests.support.in_turn import in_turn
@@ -140,23 +132,6 @@ def test_every_filter_needs_a_paid_plan_or_is_known_to_be_free(name: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "kind", [ListQuery, CountQuery, ExportRequest, ExportFilters, ViewQuery, NewViewQuery]
-)
-def test_every_query_has_every_filter_with_the_same_gates(kind: type[FlagFilters]) -> None:
-    only_in_lists = {} if kind not in (ListQuery, CountQuery) else readers(ImportedQuery)
-    assert readers(kind) == {**FILTERS, **only_in_lists}
-    gates = gates_of(kind)
-    assert {name: gates.get(name) for name in FILTERS} == {
-        name: gates_of(BookmarkQuery).get(name) for name in FILTERS
-    }
-
-
-def test_lists_and_counts_have_two_more_filters_of_which_one_is_free() -> None:
-    assert readers(ImportedQuery).keys() - FILTERS.keys() == {"ids", "import_run"}
-    assert "import_run" not in gates_of(ListQuery)
-
-
-@pytest.mark.parametrize(
     ("takes", "declares"),
     [
         (searching.LIST.takes, WordFilters),
@@ -177,16 +152,6 @@ def test_every_tool_has_every_filter(takes: type[FlagFilters], declares: type[Fl
 def test_the_tools_of_views_have_every_filter(tool: Any) -> None:
     kinds = structs_in(tool.takes, "base_query")
     assert [readers(kind).keys() for kind in kinds] == [FILTERS.keys()]
-
-
-@pytest.mark.parametrize("name", [name for name in FILTERS if name != MEANING])
-async def test_every_filter_has_a_fragment_of_sql(database: Database, name: str) -> None:
-    """Except for search by meaning, which ranks and leaves nothing out."""
-    before, _ = narrowing(database, NOBODY, filter_of(CountQuery(**EVERYTHING)))
-    after, _ = narrowing(database, NOBODY, filter_of(query_of(CountQuery, name)))
-
-    assert before == []
-    assert len(after) == 1
 
 
 @in_turn("name", FILTERS)

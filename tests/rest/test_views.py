@@ -150,7 +150,6 @@ async def test_default_sort_can_be_a_string_or_have_an_empty_order(alice: Member
     assert (await alice.get(f"{path}/bookmarks")).status_code == 200
 
 
-# The count
 # Changing
 async def test_a_patch_changes_only_the_sent_fields_and_keeps_the_slug(alice: Member) -> None:
     await alice.save(tags=["x"])
