@@ -9,10 +9,10 @@ import pytest
 
 from bowerbird.library.bulk.selection import BulkSelection, Chosen
 from bowerbird.requests import limits
-from tests.support import make, waiting, writing
+from tests.support import make, writing
 from tests.support.in_turn import in_turn
 from tests.support.service import Member, Service
-from tests.support.working import at_work
+from tests.support.working import until_idle
 
 pytestmark = pytest.mark.anyio
 
@@ -45,18 +45,6 @@ async def fill(member: Member, count: int = 6) -> None:
             for n in range(1, count + 1)
         ]
     )
-
-
-async def until_idle(service: Service, member: Member) -> None:
-    """Runs the service's worker until all changes are finished."""
-
-    async def is_idle() -> bool:
-        sql = "SELECT count(*) FROM job WHERE account_id = :id AND completed_at IS NULL"
-        rows = await member.database.rows(sql, {"id": member.account_id})
-        return bool(rows[0][0] == 0)
-
-    async with at_work(service.app.worker):
-        await waiting.until(is_idle)
 
 
 async def test_a_dry_run_counts_and_shows_five_examples(alice: Member) -> None:
@@ -252,13 +240,13 @@ async def test_a_job_does_the_rest_of_a_large_change(cast: Service) -> None:
     assert (data["state"], data["count"], data["done"]) == ("working", 450, 200)
     waiting = await alice.get(path)
     assert waiting.headers["retry-after"] == "1"
-    await until_idle(cast, alice)
+    await until_idle(cast.app.worker, alice.database, alice.account_id)
 
     data = (await alice.get(path)).json()["data"]
     assert (data["state"], data["done"], data["changed"]) == ("done", 450, 450)
     undoing = await writing.send(alice, "POST", f"{path}/undo")
     assert undoing.status_code == 202
-    await until_idle(cast, alice)
+    await until_idle(cast.app.worker, alice.database, alice.account_id)
     assert (await alice.get(path)).json()["data"]["restored"] == 450
     assert (await alice.listed())["meta"]["total_count"] == 450
 
@@ -285,7 +273,7 @@ async def test_too_many_unfinished_changes_are_refused(cast: Service) -> None:
     refused = await change(alice, "read", filters=ALL)
 
     assert writing.refused(refused) == (429, "RATE_LIMITED")
-    await until_idle(cast, alice)
+    await until_idle(cast.app.worker, alice.database, alice.account_id)
     assert (await change(alice, "read", tweet_ids=["1"])).status_code == 200
 
 

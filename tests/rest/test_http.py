@@ -14,7 +14,6 @@ import httpx
 import pytest
 import structlog
 from msgspec import Struct
-from starlette.types import Message
 
 from bowerbird.openapi.operations import OPERATIONS
 from bowerbird.requests.bookmarks import ListQuery
@@ -26,6 +25,7 @@ from bowerbird.wire import query_strings
 from bowerbird.wire.responses.envelope import QueryMeta
 from tests.support import databases, make, service
 from tests.support.imports import found, run
+from tests.support.leaving import ENDLESS, Client
 from tests.support.offenders import Offenders
 from tests.support.postgres import ThrowawayPostgres
 from tests.support.published import of_accounts
@@ -419,44 +419,6 @@ def test_names_are_bounded_and_what_is_read_stays_as_it_was_sent() -> None:
     assert query_strings.split(many, ListQuery)[1] == tuple(f"p{n}" for n in range(20))
 
 
-ENDLESS = """
-CREATE TEMP VIEW bookmark_label AS
-WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
-SELECT {account_id} AS account_id, 1 AS label_id, i AS number FROM n
-"""
-
-
-class Client:
-    """A client that sends a read and disconnects when a test says so."""
-
-    def __init__(self, cast: Service, member: Member, path: str, query: bytes = b"") -> None:
-        self.sent: list[Message] = []
-        self._received = [{"type": "http.request", "body": b"", "more_body": False}]
-        self._leaving = asyncio.Event()
-        scope = {
-            "type": "http",
-            "method": "GET",
-            "path": path,
-            "query_string": query,
-            "headers": [(b"authorization", f"Bearer {member.key}".encode())],
-        }
-        self.request = asyncio.ensure_future(cast.app.asgi(scope, self._receive, self._send))
-
-    async def leave(self) -> None:
-        self._leaving.set()
-        async with asyncio.timeout(PATIENCE_S):
-            await self.request
-
-    async def _receive(self) -> Message:
-        if self._received:
-            return self._received.pop(0)
-        await self._leaving.wait()
-        return {"type": "http.disconnect"}
-
-    async def _send(self, message: Message) -> None:
-        self.sent.append(message)
-
-
 async def test_a_read_on_sqlite_ends_when_its_client_disconnects(
     sqlite: SqliteDatabase, tmp_path: Path, logged: list[MutableMapping[str, Any]]
 ) -> None:
@@ -472,7 +434,7 @@ async def test_a_read_on_sqlite_ends_when_its_client_disconnects(
         connection.execute(ENDLESS.format(account_id=cast.alice.account_id))
         connection.set_exec_trace(record)
     # As many as one account may run, and two that wait.
-    clients = [Client(cast, cast.alice, "/v1/bookmarks/count", b"tag=x") for _ in range(4)]
+    clients = [Client(cast, cast.alice, "/v1/bookmarks/count", query=b"tag=x") for _ in range(4)]
     assert await asyncio.to_thread(started.acquire, timeout=PATIENCE_S)
 
     for client in clients:
@@ -495,7 +457,7 @@ async def test_a_read_on_postgresql_ends_when_its_client_disconnects(
         other, watcher = await asyncpg.connect(url), await asyncpg.connect(url)
         async with other.transaction():
             await other.execute("LOCK TABLE bookmark IN ACCESS EXCLUSIVE MODE")
-            client = Client(cast, cast.alice, "/v1/bookmarks/count", b"tag=x")
+            client = Client(cast, cast.alice, "/v1/bookmarks/count", query=b"tag=x")
 
             async def waiting() -> int:
                 count: int = await watcher.fetchval(

@@ -25,6 +25,7 @@ from bowerbird.storage.fair_queue import FairQueue
 from bowerbird.storage.postgres.database import PostgresDatabase, open_pool
 from bowerbird.storage.sqlite.database import FILE_NAME, SqliteDatabase
 from tests.support import databases, service, toolcalls, writing
+from tests.support.leaving import ENDLESS
 from tests.support.models import MODELS
 from tests.support.postgres import ThrowawayPostgres
 from tests.support.service import Member
@@ -224,13 +225,6 @@ async def test_views_are_listed_uncounted_on_postgresql(postgres: ThrowawayPostg
 
     assert counts(pending) == [(0, "pending")] * 2
     assert counts(later) == [(1, "exact")] * 2
-
-
-ENDLESS = """
-CREATE TEMP VIEW bookmark_label AS
-WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
-SELECT {account_id} AS account_id, 1 AS label_id, i AS number FROM n
-"""
 
 
 async def test_a_count_that_takes_too_long_is_interrupted_and_marked(

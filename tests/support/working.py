@@ -101,3 +101,14 @@ async def at_work(*workers: Worker) -> AsyncIterator[None]:
     finally:
         stopping.set()
         await asyncio.gather(*running)
+
+
+async def until_idle(worker: Worker, database: Database, account_id: int) -> None:
+    """Runs the worker until all jobs of an account have ended."""
+
+    async def is_idle() -> bool:
+        sql = "SELECT count(*) FROM job WHERE account_id = :id AND completed_at IS NULL"
+        return bool((await database.rows(sql, {"id": account_id}))[0][0] == 0)
+
+    async with at_work(worker):
+        await waiting.until(is_idle)

@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.support import make, waiting
+from tests.support import make
 from tests.support.service import Member, Service
 from tests.support.toolcalls import call
 from tests.support.wishes import Wish
-from tests.support.working import at_work
+from tests.support.working import until_idle
 
 pytestmark = pytest.mark.anyio
 
@@ -25,18 +25,6 @@ async def fill(member: Member, old: int = 7, new: int = 3) -> None:
         for n in range(1, old + new + 1)
     ]
     await member.save_all(posts)
-
-
-async def until_idle(service: Service, member: Member) -> None:
-    """Runs the service's worker until all changes are finished."""
-
-    async def is_idle() -> bool:
-        sql = "SELECT count(*) FROM job WHERE account_id = :id AND completed_at IS NULL"
-        rows = await member.database.rows(sql, {"id": member.account_id})
-        return bool(rows[0][0] == 0)
-
-    async with at_work(service.app.worker):
-        await waiting.until(is_idle)
 
 
 @pytest.mark.both
@@ -76,7 +64,7 @@ async def test_a_large_change_goes_on_as_a_job_with_progress(cast: Service) -> N
         "200 of 450 posts are done. The change was started at 2026-"
     )
     assert "get_change" in started["advice"]
-    await until_idle(cast, alice)
+    await until_idle(cast.app.worker, alice.database, alice.account_id)
 
     done = await call(alice, "get_change", change_id=started["change_id"])
     assert (done["state"], done["affected"], "advice" in done) == ("done", 450, False)

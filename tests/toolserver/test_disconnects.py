@@ -1,53 +1,23 @@
 """A tool that writes is not cancelled when its client disconnects."""
 
-import asyncio
 import json
 
 import pytest
-from starlette.types import Message
 
 from bowerbird.library.access import turns
 from tests.support import make, writing
+from tests.support.leaving import Client
 from tests.support.service import Member, Service
 from tests.support.toolcalls import headers_of, message
-from tests.support.waiting import until
 from tests.support.watched_writes import WatchedWrites
 
 pytestmark = pytest.mark.anyio
 
 
-class Client:
-    """A client that sends a tool call and disconnects when a test says so."""
-
-    def __init__(self, service: Service, member: Member, tool: str, **arguments: object) -> None:
-        sent = message("tools/call", {"name": tool, "arguments": arguments})
-        self._received: list[Message] = [
-            {"type": "http.request", "body": json.dumps(sent).encode(), "more_body": False}
-        ]
-        self._leaving = asyncio.Event()
-        self.is_noticed = asyncio.Event()
-        headers = {**headers_of(sent), "Authorization": f"Bearer {member.key}"}
-        scope = {
-            "type": "http",
-            "method": "POST",
-            "path": "/mcp",
-            "query_string": b"",
-            "headers": [(name.lower().encode(), text.encode()) for name, text in headers.items()],
-        }
-        self.request = asyncio.ensure_future(service.app.asgi(scope, self._receive, self._send))
-
-    def leave(self) -> None:
-        self._leaving.set()
-
-    async def _receive(self) -> Message:
-        if self._received:
-            return self._received.pop(0)
-        await self._leaving.wait()
-        self.is_noticed.set()
-        return {"type": "http.disconnect"}
-
-    async def _send(self, message: Message) -> None:
-        pass
+def calling(service: Service, member: Member, tool: str, **arguments: object) -> Client:
+    sent = message("tools/call", {"name": tool, "arguments": arguments})
+    body, headers = json.dumps(sent).encode(), headers_of(sent)
+    return Client(service, member, "/mcp", method="POST", headers=headers, body=body)
 
 
 async def test_a_write_in_several_turns_is_finished_for_a_client_that_left(
@@ -61,10 +31,9 @@ async def test_a_write_in_several_turns_is_finished_for_a_client_that_left(
     watched = WatchedWrites(alice.database)
     pause = watched.pause_after(1)
 
-    client = Client(cast, alice, "update_label", label="y", new_name="x")
+    client = calling(cast, alice, "update_label", label="y", new_name="x")
     await pause.reached.wait()
-    client.leave()
-    await client.is_noticed.wait()
+    await client.disconnect()
     pause.over.set()
     await client.request
 
@@ -75,10 +44,5 @@ async def test_a_write_in_several_turns_is_finished_for_a_client_that_left(
 
 async def test_a_read_ends_when_its_client_leaves(cast: Service, alice: Member) -> None:
     job = (await writing.send(alice, "POST", "/v1/exports/json", {})).json()["data"]
-    client = Client(cast, alice, "get_export", job_id=job["job_id"], wait_s=25)
-    client.leave()
-
-    async def is_over() -> bool:
-        return client.request.done()
-
-    await until(is_over)
+    client = calling(cast, alice, "get_export", job_id=job["job_id"], wait_s=25)
+    await client.leave()

@@ -40,9 +40,13 @@ class LibraryContext:
     database: Database
     clock: Clock
 
+    @property
+    def accounts(self) -> Accounts:
+        return Accounts(self.database, self.clock, self.settings.default_plan)
+
     async def account(self, email: str) -> Account:
         """The account with this address or id."""
-        return await Accounts(self.database, self.clock).find(email)
+        return await self.accounts.find(email)
 
     async def write(
         self,
@@ -136,8 +140,7 @@ def require_library(settings: Settings, environment: Mapping[str, str] = os.envi
 
 def one_time_links(opened: LibraryContext) -> OneTimeLinks:
     database, clock = opened.database, opened.clock
-    accounts = Accounts(database, clock, opened.settings.default_plan)
-    return OneTimeLinks(database, accounts, Sessions(database, clock), clock)
+    return OneTimeLinks(database, opened.accounts, Sessions(database, clock), clock)
 
 
 async def owner_link(opened: LibraryContext) -> str | None:

@@ -100,69 +100,60 @@ OF_FILES: Final = (
 )
 OF_DEPRECATED: Final = ("Deprecation", "Sunset", "Link")
 
-# Request headers other than Authorization, which the security scheme describes.
-REQUEST_ID: Final[Json] = {
-    "name": "X-Request-Id",
-    "in": "header",
-    "required": False,
-    "description": "Your own id for the request. The answer and the log contain it.",
-    "schema": {"type": "string", "pattern": "^[A-Za-z0-9_.:-]{1,128}$"},
-    "example": "nightly-sync-17",
-}
-IF_NONE_MATCH: Final[Json] = {
-    "name": "If-None-Match",
-    "in": "header",
-    "required": False,
-    "description": "ETag of the answer you have. If it is still current, you get 304.",
-    "schema": _TEXT,
-    "example": '"6c1f8e0a5d4b3c2f1e0d9c8b7a695847"',
-}
-IF_MATCH: Final[Json] = {
-    "name": "If-Match",
-    "in": "header",
-    "required": False,
-    "description": "ETag of the resource as you have it, or *. If somebody has changed the "
-    "resource since, you get 412, and nothing is changed.",
-    "schema": _TEXT,
-    "example": "*",
-}
-IF_UNMODIFIED_SINCE: Final[Json] = {
-    "name": "If-Unmodified-Since",
-    "in": "header",
-    "required": False,
-    "description": "updated_at of the resource as you have it, or a date of HTTP. If it was "
-    "changed later, you get 412, and nothing is changed. Has no effect with If-Match.",
-    "schema": _TEXT,
-    "example": "Fri, 01 Jan 2100 00:00:00 GMT",
-}
-RANGE: Final[Json] = {
-    "name": "Range",
-    "in": "header",
-    "required": False,
-    "description": "The range of the file to send, for example to resume a download.",
-    "schema": _TEXT,
-    "example": "bytes=1048576-",
-}
-IF_RANGE: Final[Json] = {
-    "name": "If-Range",
-    "in": "header",
-    "required": False,
-    "description": "ETag of the partly downloaded file. A changed file is sent in full.",
-    "schema": _TEXT,
-    "example": '"6c1f8e0a5d4b3c2f1e0d9c8b7a695847"',
-}
+
+def _sent(name: str, text: str, example: str, schema: Json = _TEXT) -> Json:
+    """A request header other than Authorization, which the security scheme describes."""
+    return {
+        "name": name,
+        "in": "header",
+        "required": False,
+        "description": text,
+        "schema": schema,
+        "example": example,
+    }
+
+
+REQUEST_ID: Final = _sent(
+    "X-Request-Id",
+    "Your own id for the request. The answer and the log contain it.",
+    "nightly-sync-17",
+    {"type": "string", "pattern": "^[A-Za-z0-9_.:-]{1,128}$"},
+)
+IF_NONE_MATCH: Final = _sent(
+    "If-None-Match",
+    "ETag of the answer you have. If it is still current, you get 304.",
+    '"6c1f8e0a5d4b3c2f1e0d9c8b7a695847"',
+)
+IF_MATCH: Final = _sent(
+    "If-Match",
+    "ETag of the resource as you have it, or *. If somebody has changed the resource since, you "
+    "get 412, and nothing is changed.",
+    "*",
+)
+IF_UNMODIFIED_SINCE: Final = _sent(
+    "If-Unmodified-Since",
+    "updated_at of the resource as you have it, or a date of HTTP. If it was changed later, you "
+    "get 412, and nothing is changed. Has no effect with If-Match.",
+    "Fri, 01 Jan 2100 00:00:00 GMT",
+)
+RANGE: Final = _sent(
+    "Range", "The range of the file to send, for example to resume a download.", "bytes=1048576-"
+)
+IF_RANGE: Final = _sent(
+    "If-Range",
+    "ETag of the partly downloaded file. A changed file is sent in full.",
+    '"6c1f8e0a5d4b3c2f1e0d9c8b7a695847"',
+)
 
 
 def idempotency_key(operation: str) -> Json:
     """Each operation has its own example: a key that is used for another request is refused."""
-    return {
-        "name": "Idempotency-Key",
-        "in": "header",
-        "required": False,
-        "description": "A retry with the same key within 24 hours gets the first answer.",
-        "schema": {"type": "string", "pattern": "^[!-~]{1,255}$", "minLength": 1, "maxLength": 255},
-        "example": f"{operation}-8f14e45f-ceea-467f",
-    }
+    return _sent(
+        "Idempotency-Key",
+        "A retry with the same key within 24 hours gets the first answer.",
+        f"{operation}-8f14e45f-ceea-467f",
+        {"type": "string", "pattern": "^[!-~]{1,255}$", "minLength": 1, "maxLength": 255},
+    )
 
 
 def named(*names: str) -> Json:

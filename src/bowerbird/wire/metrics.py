@@ -30,24 +30,23 @@ METHODS: Final = frozenset({"GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "D
 class _Durations:
     """How many of each kind took at most so long, and how long all of them together."""
 
-    def __init__(self, bounds: Sequence[float]) -> None:
-        self._bounds = bounds
+    def __init__(self, name: str, help: str, label: str, bounds: Sequence[float]) -> None:
+        self._name, self._help, self._label, self._bounds = name, help, label, bounds
         self._buckets: dict[str, list[int]] = {}
         self._seconds: dict[str, float] = {}
 
     def add(self, kind: str, seconds: float) -> None:
-        buckets = self._buckets.get(kind)
-        if buckets is None:
-            buckets = self._buckets[kind] = [0] * (len(self._bounds) + 1)
-            self._seconds[kind] = 0.0
+        buckets = self._buckets.setdefault(kind, [0] * (len(self._bounds) + 1))
         buckets[bisect_left(self._bounds, seconds)] += 1
-        self._seconds[kind] += seconds
+        self._seconds[kind] = self._seconds.get(kind, 0.0) + seconds
 
-    def write(self, family: HistogramMetricFamily) -> None:
+    def family(self) -> Metric:
+        family = HistogramMetricFamily(self._name, self._help, labels=(self._label,))
         bounds = [*map(str, self._bounds), "+Inf"]
         for kind, buckets in list(self._buckets.items()):
             cumulative = list(zip(bounds, map(float, accumulate(buckets)), strict=True))
             family.add_metric((kind,), cumulative, self._seconds[kind])
+        return family
 
 
 class RequestMetrics(Collector):
@@ -60,7 +59,10 @@ class RequestMetrics(Collector):
         self.registry = CollectorRegistry()
         self.registry.register(self)
         self._requests: Counter[tuple[str, str, int]] = Counter()
-        self._durations = _Durations(_SECONDS)
+        self._durations = _Durations(
+            *("bowerbird_request_seconds", "Time from a request's arrival to its answer.", "route"),
+            _SECONDS,
+        )
         self._followed: list[tuple[str, str, Callable[[], float], bool]] = []
         # The last counts: (kind, state, number, age of the oldest in seconds).
         self.jobs: Sequence[tuple[str, str, int, float]] = ()
@@ -82,13 +84,7 @@ class RequestMetrics(Collector):
         for (route, method, status), count in list(self._requests.items()):
             requests.add_metric((route, method, str(status)), count)
         yield requests
-        durations = HistogramMetricFamily(
-            "bowerbird_request_seconds",
-            "Time from a request's arrival to its answer.",
-            labels=("route",),
-        )
-        self._durations.write(durations)
-        yield durations
+        yield self._durations.family()
         for name, help, read, is_counter in self._followed:
             family = CounterMetricFamily if is_counter else GaugeMetricFamily
             yield family(name, help, value=read())
@@ -119,7 +115,10 @@ class JobMetrics(Collector):
 
     def __init__(self) -> None:
         self._outcomes: Counter[tuple[str, str]] = Counter()
-        self._durations = _Durations(_JOB_SECONDS)
+        self._durations = _Durations(
+            *("bowerbird_job_seconds", "Time that an attempt to run a job took.", "kind"),
+            _JOB_SECONDS,
+        )
 
     def ended(self, kind: str, outcome: str) -> None:
         """An attempt to run a job ended."""
@@ -138,11 +137,7 @@ class JobMetrics(Collector):
         for (kind, outcome), count in list(self._outcomes.items()):
             attempts.add_metric((kind, outcome), count)
         yield attempts
-        durations = HistogramMetricFamily(
-            "bowerbird_job_seconds", "Time that an attempt to run a job took.", labels=("kind",)
-        )
-        self._durations.write(durations)
-        yield durations
+        yield self._durations.family()
 
 
 PATH: Final = "/metrics"

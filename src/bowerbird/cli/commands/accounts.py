@@ -23,7 +23,6 @@ from bowerbird.cli.output import (
     refuse_to_overwrite,
     written_atomically,
 )
-from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.sign_in.one_time_links import MINUTES
 from bowerbird.model.accounts import Account, Membership, Plan, RemovedPostsChoice
 from bowerbird.model.instants import with_offset, without_offset
@@ -71,9 +70,7 @@ def create(email: str, plan: str | None) -> None:
     """
 
     async def work(opened: LibraryContext) -> tuple[int, str]:
-        accounts = Accounts(opened.database, opened.clock, opened.settings.default_plan)
-        account_id = await accounts.create(email, plan)
-        return account_id, _place(opened.settings)
+        return await opened.accounts.create(email, plan), _place(opened.settings)
 
     account_id, place = with_library(work, may_create=True)
     given = plan or settings_from_environment().default_plan
@@ -96,7 +93,7 @@ def list_accounts(*, as_json: bool) -> None:
       bowerbird account list | cut -f2
       bowerbird account list --json
     """
-    members = with_library(lambda opened: Accounts(opened.database, opened.clock).all())
+    members = with_library(lambda opened: opened.accounts.all())
     print_listing(members, _COLUMNS, as_json=as_json)
 
 
@@ -110,7 +107,7 @@ def plan(email: str, plan: str) -> None:
     Example:
       bowerbird account plan you@example.com pro
     """
-    with_library(lambda opened: Accounts(opened.database, opened.clock).set_plan(email, plan))
+    with_library(lambda opened: opened.accounts.set_plan(email, plan))
     click.echo(f"{email.strip()} now has the plan {plan}.")
 
 
@@ -126,7 +123,7 @@ def change_email(email: str, new: str) -> None:
     Example:
       bowerbird account email you@example.com you@example.org
     """
-    with_library(lambda opened: Accounts(opened.database, opened.clock).set_email(email, new))
+    with_library(lambda opened: opened.accounts.set_email(email, new))
     click.echo(f"{email.strip()} is now {new.strip()}.")
 
 
@@ -161,7 +158,7 @@ def owner(email: str) -> None:
     Example:
       bowerbird account owner you@example.com
     """
-    with_library(lambda opened: Accounts(opened.database, opened.clock).set_owner(email))
+    with_library(lambda opened: opened.accounts.set_owner(email))
     click.echo(f"{email.strip()} is now the owner.")
 
 
@@ -179,9 +176,7 @@ def removed_posts(email: str, choice: str) -> None:
     Example:
       bowerbird account removed-posts you@example.com hide
     """
-    with_library(
-        lambda opened: Accounts(opened.database, opened.clock).set_removed_posts(email, choice)
-    )
+    with_library(lambda opened: opened.accounts.set_removed_posts(email, choice))
     click.echo(f"Posts of {email.strip()} that are removed at their source: {choice}.")
 
 
@@ -204,7 +199,7 @@ def delete(email: str, *, yes: bool) -> None:
     sentence = ". The account is partly deleted and cannot be used. To finish: bowerbird account "
     with interruptible(f"{sentence}delete {email.strip()}"), progress_bars() as advance:
         removed = with_library(
-            lambda opened: Accounts(opened.database, opened.clock).delete(
+            lambda opened: opened.accounts.delete(
                 email,
                 Files(opened.settings),
                 lambda done, total: advance("Deleting", done, total),

@@ -8,7 +8,6 @@ import click
 from bowerbird.cli.context import LibraryContext, with_library
 from bowerbird.cli.output import Column, json_option, moment_column, print_listing
 from bowerbird.clock import Clock, date_of_day
-from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.accounts.tokens import Devices, Keys, Tokens
 from bowerbird.library.ingest.kept_pages import KeptPages, ReadAgain
 from bowerbird.model.accounts import Device, Key
@@ -162,7 +161,7 @@ def reingest(email: str | None) -> None:
     """
 
     async def work(opened: LibraryContext) -> list[tuple[str, ReadAgain]]:
-        accounts = Accounts(opened.database, opened.clock)
+        accounts = opened.accounts
         everyone = [one.email or str(one.account_id) for one in await accounts.all()]
         emails = [email] if email else everyone
         pages = KeptPages(opened.database, opened.clock)
