@@ -18,7 +18,7 @@ BEGIN
     END IF;
 
     FOREACH name IN ARRAY ARRAY[
-            'activity', 'api_call', 'api_key', 'bare_link', 'bookmark', 'bookmark_label', 'bulk_change',
+            'abbreviation', 'activity', 'api_call', 'api_key', 'bare_link', 'bookmark', 'bookmark_label', 'bulk_change',
             'bulk_part', 'bulk_post', 'content', 'daily_use', 'deleted_view', 'deletion',
             'device', 'digest', 'digest_preference', 'file_import', 'idempotency',
             'import_change', 'import_label', 'import_run', 'ingest_page', 'ingest_run', 'job',

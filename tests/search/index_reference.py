@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from bowerbird.model.words import GAP, UNCOUNTED_END
-from bowerbird.search.words import compounds, sounds
+from bowerbird.search.words import abbreviations, compounds, sounds
 from bowerbird.search.words.index_forms import marked_tokens
 from bowerbird.search.words.languages import language_of_words
 from bowerbird.search.words.latin_languages import likely_languages
@@ -38,7 +38,8 @@ def reference_index_text(texts: Sequence[str], names: Sequence[str] = ()) -> str
         for marked in marked_tokens(piece, one)
     )
     text = " ".join([*tokens, GAP, *others] if others else tokens)
-    uncounted = compounds.tokens_of(tokens, language, has_hashtags=True)
+    uncounted = abbreviations.tokens_of(texts)
+    uncounted += compounds.tokens_of(tokens, language, has_hashtags=True)
     for field in [*names, *texts]:
         uncounted += sounds.tokens_of(field)
     return f"{' '.join(uncounted)} {UNCOUNTED_END} {text}" if uncounted else text

@@ -41,6 +41,7 @@ LIBRARY = {
     *(
         "word_count",
         "word_change",
+        "abbreviation",
         "vector",
         "vector_part",
         "vector_store",

@@ -1,10 +1,18 @@
-"""Abbreviations and what they stand for, in both directions: k8s and Kubernetes."""
+"""Abbreviations and what they stand for, in both directions: k8s and Kubernetes.
 
+A library learns those that its posts explain, as in `machine learning (ML)`: the words of such a
+post in the index begin with tokens of them.
+"""
+
+import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Final
 
-from bowerbird.model.words import STEM_WEIGHT, Form
+from bowerbird.model.words import ABBREVIATION, STEM_WEIGHT, Form
+from bowerbird.search.words.token_folding import MAX_TOKEN_CHARACTERS, fold
+from bowerbird.search.words.word_lists import STOP_WORDS
 
 _LONG_FORMS: Final = """
     k8s: kubernetes; k3s: kubernetes; i18n: internationalization, internationalisation; l10n:
@@ -24,25 +32,103 @@ _LONG_FORMS: Final = """
 # Shorter words are abbreviated in another way.
 _LEAST_LETTERS: Final = 10
 _ENDS: Final = 2
+LENGTHS: Final = range(2, 7)
+"""Of abbreviations."""
+
+# Tokens of a post. One with more is a glossary, or made to be in the way.
+_MOST_LEARNT: Final = 8
+_MOST_LOOKED_AT: Final = 64
+_MOST_BEFORE: Final = 100
+_BRACKETS: Final = re.compile(r"\(([^()\n]{2,80})\)")
+_NUMERONYM: Final = re.compile(r"([a-z])(\d{1,2})([a-z])", re.ASCII)
+_LEAST_CAPITALS: Final = 2
 
 
-def _table() -> dict[str, list[tuple[str, ...]]]:
-    found: defaultdict[str, list[tuple[str, ...]]] = defaultdict(list)
+def key_of(words: Iterable[str]) -> str:
+    """A phrase as it is looked up: a query lacks its stop words."""
+    return " ".join([word for word in words if word not in STOP_WORDS])
+
+
+def _table() -> dict[str, list[str]]:
+    found: defaultdict[str, list[str]] = defaultdict(list)
     for entry in " ".join(_LONG_FORMS.split()).split("; "):
         short, _, texts = entry.partition(": ")
         for text in texts.split(", "):
-            found[short].append(tuple(text.split()))
-            if " " not in text:
-                found[text].append((short,))
+            found[short].append(text)
+            found[key_of(text.split())].append(short)
     return dict(found)
 
 
-_TABLE: Final = _table()
+COMMON: Final = _table()
+"""What a word or phrase means, and how it is abbreviated."""
 
 
 def forms_of(word: str) -> Iterator[Form]:
     """The abbreviation of a folded word, or what it is one of."""
-    for tokens in _TABLE.get(word, ()):
-        yield Form(tokens, STEM_WEIGHT)
+    for text in COMMON.get(word, ()):
+        yield Form(tuple(text.split()), STEM_WEIGHT)
     if len(word) >= _LEAST_LETTERS and word.isascii() and word.isalpha():
         yield Form((f"{word[0]}{len(word) - _ENDS}{word[-1]}",), STEM_WEIGHT)
+
+
+def tokens_of(texts: Iterable[str]) -> list[str]:
+    """A token in each direction for the abbreviations that the texts explain."""
+    found: dict[str, None] = {}
+    for text in texts:
+        if "(" not in text:
+            continue
+        for brackets in islice(_BRACKETS.finditer(text), _MOST_LOOKED_AT):
+            before = text[max(brackets.start() - _MOST_BEFORE, 0) : brackets.start()]
+            if explained := _explained(before.rpartition("\n")[2], brackets[1]):
+                short, *words = explained
+                found[_token([short], words)] = None
+                # A query has the abbreviation of a long word anyway.
+                if len(words) > 1:
+                    found[_token(key_of(words).split(), [short])] = None
+    return [token for token in found if len(token) <= MAX_TOKEN_CHARACTERS][:_MOST_LEARNT]
+
+
+def _token(typed: Sequence[str], meaning: Sequence[str]) -> str:
+    return ABBREVIATION + ABBREVIATION.join((*typed, "", *meaning))
+
+
+def _explained(before: str, inside: str) -> list[str]:
+    """An abbreviation and the words that it stands for; empty if there is none."""
+    if _is_short(inside):
+        return _with_words(inside, fold(before).split())
+    last = before.split()[-1:]
+    if not last or not _is_short(last[0]):
+        return []
+    words = fold(inside).split()
+    found = _with_words(last[0], words)
+    return found if len(found) == len(words) + 1 else []
+
+
+def _is_short(text: str) -> bool:
+    if not text.isalnum() or len(text) not in range(LENGTHS.start, LENGTHS.stop + 1):
+        return False
+    is_numeronym = _NUMERONYM.fullmatch(text.lower()) is not None
+    return is_numeronym or sum(map(str.isupper, text)) >= _LEAST_CAPITALS
+
+
+def _with_words(short: str, words: Sequence[str]) -> list[str]:
+    """The last words, if the abbreviation has their first letters; both in the singular."""
+    is_plural = short[-1] == "s" and short[:-1].isupper()
+    letters = fold(short[:-1] if is_plural else short).strip()
+    if not letters.isalnum() or len(letters) not in LENGTHS:
+        return []
+    if found := _NUMERONYM.fullmatch(letters):
+        word = words[-1] if words else ""
+        fits = len(word) == int(found[2]) + _ENDS and word[0] + word[-1] == found[1] + found[3]
+        return [letters, word] if fits else []
+    first, left = len(words), letters
+    while first and left:
+        first -= 1
+        if words[first][0] == left[-1]:
+            left = left[:-1]
+        elif len(left) == len(letters) or words[first] not in STOP_WORDS:
+            return []
+    if left:
+        return []
+    last = words[-1].removesuffix("s") if is_plural else words[-1]
+    return [letters, *words[first:-1], last]

@@ -10,8 +10,8 @@ from operator import add
 from typing import Final
 
 from bowerbird.model.words import GAP, TITLE, UNCOUNTED_END
+from bowerbird.search.words import abbreviations, compounds, sounds
 from bowerbird.search.words import addresses as linked
-from bowerbird.search.words import compounds, sounds
 from bowerbird.search.words.index_forms import other_tokens
 from bowerbird.search.words.languages import language_of_words
 from bowerbird.search.words.latin_languages import MAX_WORDS
@@ -70,7 +70,8 @@ def index_text(
         text = f"{text} {GAP} {' '.join(others)}"
     if len(text) > MAX_CHARACTERS:
         text = text[:MAX_CHARACTERS].rpartition(" ")[0].removesuffix(f" {GAP}")
-    found = _marked_fields(addresses, titles) + _parts_and_sounds(
+    found = _marked_fields(addresses, titles) + abbreviations.tokens_of(texts)
+    found += _parts_and_sounds(
         # Tokens of all fields together have no hashtag.
         fields,
         tokens,

@@ -11,6 +11,7 @@ from bowerbird.model.arrival import ExistingBookmark
 from bowerbird.model.labels import name_key
 from bowerbird.storage.database import Database, Reader, Row, Store, place_of
 from bowerbird.storage.libraries import LockedLibrary
+from bowerbird.storage.words.abbreviations import Abbreviations
 from bowerbird.storage.words.word_counts import WordCounts, occurrences
 
 T = TypeVar("T")
@@ -31,6 +32,7 @@ class UpsertStore(Store):
     def __init__(self, database: Database) -> None:
         super().__init__(database)
         self._counts = WordCounts(database)
+        self._abbreviations = Abbreviations(database)
 
     async def stored(
         self, account: Account, post_ids: Sequence[str]
@@ -158,6 +160,7 @@ class UpsertStore(Store):
             "words": await self._computed(rows, words),
         }
         await opened.transaction.run(self._sql["put_words"], values)
+        await self._abbreviations.learn(opened, [row["words"] for row in rows])
 
     async def _occurrences(self, rows: Sequence[dict[str, Any]]) -> Counter[str]:
         return await self._computed(rows, lambda: occurrences(row["words"] for row in rows))

@@ -1,6 +1,7 @@
 """Finds the labels whose names contain a term of a query. So renaming a label indexes nothing.
 
-Also the label that a star adds, for is:starred, and the post that an address leads to.
+Also the label that a star adds, for is:starred, the post that an address leads to, and the
+abbreviations that the library has learnt.
 """
 
 import asyncio
@@ -32,11 +33,13 @@ from bowerbird.model.words import (
     normalized,
     with_terms,
 )
+from bowerbird.search.queries import abbreviated
 from bowerbird.search.words.tokens import index_text
 from bowerbird.sources.post_links import parse_listed
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Row
 from bowerbird.storage.labels import LabelStore
+from bowerbird.storage.words.abbreviations import Abbreviations
 
 _KEPT_ACCOUNTS: Final = 256
 # The database looks up the posts of each label. Shorter names tell more about their posts.
@@ -74,6 +77,7 @@ class LabelWords:
         self._database = database
         self._store = LabelStore(database)
         self._accounts = AccountStore(database)
+        self._abbreviations = Abbreviations(database)
         # By account.
         self._kept = LruCache(_KEPT_ACCOUNTS)
 
@@ -89,6 +93,10 @@ class LabelWords:
             return filter
         if any(term.address for term in _terms(words.parts)):
             words = msgspec.structs.replace(words, parts=with_terms(words.parts, _with_post))
+            filter = msgspec.structs.replace(filter, words=words)
+        if typed := abbreviated.asked(words):
+            learnt = await self._abbreviations.of(self._database, account.account_id, typed)
+            words = abbreviated.expanded(words, learnt)
             filter = msgspec.structs.replace(filter, words=words)
         names = await self._names(account)
         if not names.tokens:

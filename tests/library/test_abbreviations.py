@@ -1,0 +1,65 @@
+"""A post that explains an abbreviation teaches its library that both find each other."""
+
+import pytest
+
+from bowerbird.storage.words import abbreviations
+from tests.support.service import Member
+
+pytestmark = [pytest.mark.anyio, pytest.mark.both]
+
+
+async def found(member: Member, q: str) -> list[str]:
+    answer = await member.get("/v1/bookmarks", q=q)
+    assert answer.status_code == 200
+    # Without those that have only some of the words.
+    if answer.json()["meta"].get("relaxed"):
+        return []
+    return sorted(post["post_id"] for post in answer.json()["data"])
+
+
+async def save(member: Member, *texts: str) -> None:
+    for number, text in enumerate(texts, 1):
+        await member.save(post_id=str(number), text=text)
+
+
+async def test_an_abbreviation_and_its_phrase_find_each_other(alice: Member, bob: Member) -> None:
+    texts = ("Blue nest survey (BNS) began", "the bns of May", "a blue nest survey", "blue nests")
+    await save(alice, *texts)
+    await save(bob, *texts[1:])
+
+    assert await found(alice, "BNS") == ["1", "2", "3"]
+    assert await found(alice, "blue nest survey") == ["1", "2", "3"]
+    assert await found(alice, "blue nest surveys may") == ["2"]
+    assert await found(alice, '"bns"') == ["1", "2"]
+    assert await found(alice, "-bns blue") == ["3", "4"]
+    assert await found(bob, "bns") == ["1"]
+    assert (await alice.get("/v1/bookmarks/count", q="bns")).json()["data"]["count"] == 3
+
+
+async def test_a_post_with_the_word_itself_comes_first(alice: Member) -> None:
+    await save(alice, "Blue nest survey (BNS) began", "the bns of May", "a blue nest survey")
+
+    answer = await alice.get("/v1/bookmarks", q="bns", sort_by="relevance")
+    assert [post["post_id"] for post in answer.json()["data"]][-1] == "3"
+
+
+async def test_what_an_abbreviation_means_is_limited(
+    alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(abbreviations, "MOST", 8)
+    words = ("bear", "bee", "boar", "bird", "bat")
+    texts = [f"{word} nest (BN)" for word in words]
+    await save(alice, *texts, "owl moult (OM)", *(f"{word} nest" for word in words), "an owl moult")
+
+    assert await found(alice, "bn") == ["1", "2", "3", "4", "5", "7", "8", "9"]
+    # The table is full.
+    assert await found(alice, "om") == ["6"]
+    assert await found(alice, "owl moult") == ["12", "6"]
+
+
+async def test_an_account_has_rows_of_its_own(alice: Member) -> None:
+    await save(alice, "Blue nest survey (BNS) began")
+    rows = "SELECT typed, meaning FROM abbreviation WHERE account_id = :account_id ORDER BY typed"
+    values = {"account_id": alice.account_id}
+    stored = [tuple(row) for row in await alice.database.rows(rows, values)]
+    assert stored == [("blue nest survey", "bns"), ("bns", "blue nest survey")]
