@@ -1,41 +1,43 @@
 """What the words of a query mean by an abbreviation, and the abbreviations of its phrases."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
 from bowerbird.model.words import STEM_WEIGHT, Either, Form, Part, Term, WordQuery
 from bowerbird.search.words.abbreviations import COMMON, LENGTHS, key_of
 
-# A library may have learnt several meanings of one abbreviation.
-_MOST_MEANINGS: Final = 3
 _SIGILS: Final = "#@"
-_Run = Sequence[Term]
 
 
-def asked(query: WordQuery) -> list[str]:
-    """The words and phrases that may be an abbreviation, or have one."""
-    found = chain.from_iterable(map(_phrases, _runs(query.parts)))
-    return list(dict.fromkeys(key for _, keys in found for key in keys))
+class Phrase(NamedTuple):
+    """Neighbours in a query that may be an abbreviation, or have one."""
+
+    terms: Sequence[Term]
+    # As it is typed, and in the singular.
+    keys: tuple[str, str]
 
 
-def expanded(query: WordQuery, learnt: Mapping[str, Sequence[str]]) -> WordQuery:
-    """The query with other forms of its words. `learnt` has what a library knows of `asked`."""
+def phrases(query: WordQuery) -> list[Phrase]:
+    return [phrase for run in _runs(query.parts) for phrase in _phrases(run)]
+
+
+def expanded(
+    query: WordQuery, asked: Iterable[Phrase], learnt: Mapping[str, Sequence[str]]
+) -> WordQuery:
+    """The query with other forms of its words. `learnt` has what a library knows of the keys."""
     forms: defaultdict[Term, dict[Form, None]] = defaultdict(dict)
-    for run in _runs(query.parts):
-        for terms, keys in _phrases(run):
-            of_library = chain.from_iterable(learnt.get(key, ()) for key in keys)
-            common = chain.from_iterable(COMMON.get(key, ()) for key in keys if " " in key)
-            for meaning in [*of_library, *common][:_MOST_MEANINGS]:
-                # An abbreviation is learnt in the singular.
-                found = [
-                    Form(tuple(text.split()), STEM_WEIGHT) for text in (meaning, f"{meaning}s")
-                ]
-                for term in terms:
-                    forms[term].update(dict.fromkeys(found))
+    for terms, keys in asked:
+        # The parser knows what common abbreviations mean, but not those of phrases.
+        common = [text for key in keys if " " in key for text in COMMON.get(key, ())]
+        for meaning in [*learnt.get(keys[0], ()), *learnt.get(keys[1], ()), *common]:
+            # An abbreviation is learnt in the singular.
+            found = [Form(tuple(text.split()), STEM_WEIGHT) for text in (meaning, f"{meaning}s")]
+            for term in terms:
+                forms[term].update(dict.fromkeys(found))
     return replace(query, parts=_with_forms(query.parts, forms)) if forms else query
 
 
@@ -55,18 +57,18 @@ def _with_forms(
     return tuple(found)
 
 
-def _phrases(run: _Run) -> Iterator[tuple[_Run, list[str]]]:
-    """The neighbours that together may be a phrase, and the keys that stand for it."""
+def _phrases(run: Sequence[Term]) -> Iterator[Phrase]:
+    words = [key_of(term.tokens) for term in run]
     for first in range(len(run)):
-        for end in range(first + 1, min(first + LENGTHS.stop, len(run) + 1)):
-            terms = run[first:end]
-            key = key_of(chain.from_iterable(term.tokens for term in terms))
+        key = ""
+        for end in range(first, min(first + LENGTHS[-1], len(run))):
+            key = f"{key} {words[end]}".strip()
             singular = key.removesuffix("s")
             if " " in key or len(singular) in LENGTHS:
-                yield terms, list(dict.fromkeys((key, singular)))
+                yield Phrase(run[first : end + 1], (key, singular))
 
 
-def _runs(parts: Sequence[Part]) -> Iterator[_Run]:
+def _runs(parts: Sequence[Part]) -> Iterator[Sequence[Term]]:
     """The neighbours among the words that are typed as they are."""
     run: list[Term] = []
     for part in parts:

@@ -42,6 +42,8 @@ _MOST_BEFORE: Final = 100
 _BRACKETS: Final = re.compile(r"\(([^()\n]{2,80})\)")
 _NUMERONYM: Final = re.compile(r"([a-z])(\d{1,2})([a-z])", re.ASCII)
 _LEAST_CAPITALS: Final = 2
+# In the plural.
+_LONGEST: Final = LENGTHS[-1] + 1
 
 
 def key_of(words: Iterable[str]) -> str:
@@ -78,8 +80,7 @@ def tokens_of(texts: Iterable[str]) -> list[str]:
         if "(" not in text:
             continue
         for brackets in islice(_BRACKETS.finditer(text), _MOST_LOOKED_AT):
-            before = text[max(brackets.start() - _MOST_BEFORE, 0) : brackets.start()]
-            if explained := _explained(before.rpartition("\n")[2], brackets[1]):
+            if explained := _explained(text, *brackets.span(1)):
                 short, *words = explained
                 found[_token([short], words)] = None
                 # A query has the abbreviation of a long word anyway.
@@ -92,20 +93,23 @@ def _token(typed: Sequence[str], meaning: Sequence[str]) -> str:
     return ABBREVIATION + ABBREVIATION.join((*typed, "", *meaning))
 
 
-def _explained(before: str, inside: str) -> list[str]:
-    """An abbreviation and the words that it stands for; empty if there is none."""
-    if _is_short(inside):
-        return _with_words(inside, fold(before).split())
-    last = before.split()[-1:]
+def _explained(text: str, start: int, end: int) -> list[str]:
+    """What brackets explain: an abbreviation and the words it stands for; empty if nothing."""
+    if end - start <= _LONGEST and _is_short(text[start:end]):
+        before = text[max(start - _MOST_BEFORE, 0) : start - 1]
+        return _with_words(text[start:end], fold(before.rpartition("\n")[2]).split())
+    last = text[max(start - _LONGEST - 3, 0) : start - 1].split()[-1:]
     if not last or not _is_short(last[0]):
         return []
-    words = fold(inside).split()
+    words = fold(text[start:end]).split()
     found = _with_words(last[0], words)
     return found if len(found) == len(words) + 1 else []
 
 
 def _is_short(text: str) -> bool:
-    if not text.isalnum() or len(text) not in range(LENGTHS.start, LENGTHS.stop + 1):
+    if len(text) > _LONGEST or not text.isalnum():
+        return False
+    if text.islower() and text.isalpha():
         return False
     is_numeronym = _NUMERONYM.fullmatch(text.lower()) is not None
     return is_numeronym or sum(map(str.isupper, text)) >= _LEAST_CAPITALS

@@ -94,9 +94,10 @@ class LabelWords:
         if any(term.address for term in _terms(words.parts)):
             words = msgspec.structs.replace(words, parts=with_terms(words.parts, _with_post))
             filter = msgspec.structs.replace(filter, words=words)
-        if typed := abbreviated.asked(words):
-            learnt = await self._abbreviations.of(self._database, account.account_id, typed)
-            words = abbreviated.expanded(words, learnt)
+        if phrases := abbreviated.phrases(words):
+            keys = list(dict.fromkeys(chain.from_iterable(keys for _, keys in phrases)))
+            learnt = await self._abbreviations.of(self._database, account.account_id, keys)
+            words = abbreviated.expanded(words, phrases, learnt)
             filter = msgspec.structs.replace(filter, words=words)
         names = await self._names(account)
         if not names.tokens:
