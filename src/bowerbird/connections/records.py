@@ -9,12 +9,13 @@ import os
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from bowerbird.clock import MICROSECONDS, Clock
+from bowerbird.errors import Code, Refusal
 from bowerbird.model import instants
 from bowerbird.model.connections import Problem
 from bowerbird.settings import Settings
@@ -184,21 +185,29 @@ class CannotOpen(Exception):  # noqa: N818 - named for what it is
     """The text was encrypted with another key, or for another place, or is damaged."""
 
 
-class Sealer:
-    def __init__(self, settings: Settings) -> None:
+class Vault(Generic[T]):
+    """Encrypts values for the database. Each can be decrypted for the place of its row only."""
+
+    def __init__(self, settings: Settings, kind: type[T], what: str) -> None:
+        """`what` the values are, for people."""
+        self._decode = msgspec.json.Decoder(kind).decode
+        self._what = what
         self._secret = settings.sources_key
         self._file = settings.data_dir / FILE
         self._key = b""
 
-    def seal(self, content: bytes, place: str) -> bytes:
-        """`place` is where the text is stored: it can be decrypted for this place only."""
+    def seal(self, value: T, place: str) -> bytes:
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415 - slow
 
-        nonce = secrets.token_bytes(_NONCE_BYTES)
-        sealed = AESGCM(self._found(is_new_allowed=True)).encrypt(nonce, content, place.encode())
-        return _VERSION + nonce + sealed
+        try:
+            key = self._found(is_new_allowed=True)
+        except NoKey as problem:
+            sentence = f"This server cannot store {self._what}: {problem}. Tell its operator."
+            raise Refusal(Code.SERVICE_UNAVAILABLE, sentence) from None
+        nonce, content = secrets.token_bytes(_NONCE_BYTES), msgspec.json.encode(value)
+        return _VERSION + nonce + AESGCM(key).encrypt(nonce, content, place.encode())
 
-    def open(self, sealed: bytes, place: str) -> bytes:
+    def open(self, sealed: bytes, place: str) -> T:
         from cryptography.exceptions import InvalidTag  # noqa: PLC0415 - slow
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM  # noqa: PLC0415 - slow
 
@@ -208,8 +217,8 @@ class Sealer:
         try:
             key = self._found(is_new_allowed=False)
             nonce = sealed[len(_VERSION) : start]
-            return AESGCM(key).decrypt(nonce, sealed[start:], place.encode())
-        except (InvalidTag, ValueError, NoKey):
+            return self._decode(AESGCM(key).decrypt(nonce, sealed[start:], place.encode()))
+        except (InvalidTag, ValueError, NoKey, msgspec.MsgspecError):
             raise CannotOpen from None
 
     def _found(self, *, is_new_allowed: bool) -> bytes:

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from bowerbird.clock import MICROSECONDS
-from bowerbird.connections.records import FILE, CannotOpen, Sealer, Tokens
+from bowerbird.connections.records import FILE, CannotOpen, Tokens, Vault
 from bowerbird.errors import Refusal
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.accounts.account_export import AccountDownload
@@ -44,29 +44,29 @@ async def test_stored_tokens_cannot_be_read_without_the_key(desk: Desk, tmp_path
 
 
 async def test_the_same_token_is_encrypted_differently_each_time(tmp_path: Path) -> None:
-    sealer = Sealer(Settings(data_dir=tmp_path))
+    vault = Vault(Settings(data_dir=tmp_path), str, "texts")
 
-    first, second = sealer.seal(b"secret", "1/a"), sealer.seal(b"secret", "1/a")
+    first, second = vault.seal("secret", "1/a"), vault.seal("secret", "1/a")
 
     assert first != second
-    assert sealer.open(first, "1/a") == sealer.open(second, "1/a") == b"secret"
+    assert vault.open(first, "1/a") == vault.open(second, "1/a") == "secret"
     for place in ("1/b", "2/a", ""):
         with pytest.raises(CannotOpen):
-            sealer.open(first, place)
+            vault.open(first, place)
     for damaged in (b"", b"1", first[:-1], b"2" + first[1:], first[:20] + b"\0" + first[21:]):
         with pytest.raises(CannotOpen):
-            sealer.open(damaged, "1/a")
+            vault.open(damaged, "1/a")
 
 
 async def test_a_setting_replaces_the_file(tmp_path: Path) -> None:
     settings = Settings(data_dir=tmp_path, sources_key="k" * 32)
 
-    sealed = Sealer(settings).seal(b"secret", "1/a")
+    sealed = Vault(settings, str, "texts").seal("secret", "1/a")
 
     assert not (tmp_path / FILE).exists()
-    assert Sealer(settings).open(sealed, "1/a") == b"secret"
+    assert Vault(settings, str, "texts").open(sealed, "1/a") == "secret"
     with pytest.raises(CannotOpen):
-        Sealer(Settings(data_dir=tmp_path, sources_key="l" * 32)).open(sealed, "1/a")
+        Vault(Settings(data_dir=tmp_path, sources_key="l" * 32), str, "texts").open(sealed, "1/a")
 
 
 @pytest.mark.parametrize("how", ["another", "missing", "empty"])

@@ -3,6 +3,7 @@
 import pytest
 
 from bowerbird.errors import Refusal
+from bowerbird.library.connections.access import place_of
 from bowerbird.model.connections import Problem
 from tests.support.networks import APP_PASSWORD, DID, Networks, json_reply, record
 from tests.support.sources import Desk
@@ -100,7 +101,8 @@ async def test_a_wrong_password_is_refused(desk: Desk, networks: Networks) -> No
 async def test_the_app_password_is_not_stored(desk: Desk) -> None:
     connection = await desk.bluesky()
 
-    tokens = desk.connecting._vault.open(desk.account_id, connection)  # noqa: SLF001 - what is stored
+    place = place_of(desk.account_id, connection.connection_id)
+    tokens = desk.connecting._vault.open(connection.sealed, place)  # noqa: SLF001 - what is stored
     assert APP_PASSWORD not in str([tokens.access, tokens.refresh, tokens.client_secret])
 
 

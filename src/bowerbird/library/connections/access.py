@@ -6,22 +6,18 @@ is killed before that, the network refuses the old one and the person is asked t
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Final, TypeVar
-
-import msgspec
+from typing import TYPE_CHECKING, TypeVar
 
 from bowerbird.clock import Clock
 from bowerbird.connections.networks import Bluesky, Mastodon, XApi
 from bowerbird.connections.records import (
     CannotOpen,
     ListPage,
-    NoKey,
-    Sealer,
     SourceProblem,
     TokenExpired,
     Tokens,
+    Vault,
 )
-from bowerbird.errors import Code, Refusal
 from bowerbird.model.connections import Connection, Network, Problem
 from bowerbird.settings import Settings
 from bowerbird.storage.connections import ConnectionStore
@@ -30,33 +26,12 @@ from bowerbird.storage.database import Database
 if TYPE_CHECKING:
     from bowerbird.connections.fetching import Fetcher
 
-_decode: Final = msgspec.json.Decoder(Tokens).decode
+
+def vault_of(settings: Settings) -> Vault[Tokens]:
+    return Vault(settings, Tokens, "access to sources")
 
 
-class Vault:
-    def __init__(self, settings: Settings) -> None:
-        self._sealer = Sealer(settings)
-
-    def seal(self, tokens: Tokens, account_id: int, connection_id: str) -> bytes:
-        """Bound to the connection: copied to another one, they cannot be decrypted."""
-        try:
-            return self._sealer.seal(msgspec.json.encode(tokens), _place(account_id, connection_id))
-        except NoKey as problem:
-            raise Refusal(
-                Code.SERVICE_UNAVAILABLE,
-                f"This server cannot store access to sources: {problem}. Tell its operator.",
-            ) from None
-
-    def open(self, account_id: int, connection: Connection) -> Tokens:
-        """Raises CannotOpen if the key is another one."""
-        content = self._sealer.open(connection.sealed, _place(account_id, connection.connection_id))
-        try:
-            return _decode(content)
-        except msgspec.MsgspecError:
-            raise CannotOpen from None
-
-
-def _place(account_id: int, connection_id: str) -> str:
+def place_of(account_id: int, connection_id: str) -> str:
     return f"{account_id}/{connection_id}"
 
 
@@ -70,7 +45,7 @@ class Access:
         self,
         database: Database,
         clock: Clock,
-        vault: Vault,
+        vault: Vault[Tokens],
         *,
         fetcher: "Fetcher",
         account_id: int,
@@ -135,7 +110,7 @@ class Access:
         except TokenExpired:
             raise SourceProblem(Problem.REVOKED) from None
         connection_id = self._connection.connection_id
-        sealed = self._vault.seal(new, self._account_id, connection_id)
+        sealed = self._vault.seal(new, place_of(self._account_id, connection_id))
         version = await self._store.put_tokens(self._account_id, self._connection, sealed)
         current = await self._store.one(self._database, self._account_id, connection_id)
         if current is None:
@@ -146,6 +121,8 @@ class Access:
 
     def _opened(self) -> Tokens:
         try:
-            return self._vault.open(self._account_id, self._connection)
+            connection = self._connection
+            place = place_of(self._account_id, connection.connection_id)
+            return self._vault.open(connection.sealed, place)
         except CannotOpen:
             raise SourceProblem(Problem.UNREADABLE_TOKEN) from None

@@ -23,7 +23,7 @@ from bowerbird.connections.records import CannotOpen, Person, SourceProblem, Tok
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.connections import connections
-from bowerbird.library.connections.access import Vault
+from bowerbird.library.connections.access import place_of, vault_of
 from bowerbird.library.connections.connections import Connections
 from bowerbird.library.sign_in.attempts import Attempt, AttemptKind, Attempts
 from bowerbird.model.accounts import ActivityKind
@@ -69,7 +69,7 @@ class Connecting:
         self._settings = settings
         self._connections = connections
         self._store = ConnectionStore(database)
-        self._vault = Vault(settings)
+        self._vault = vault_of(settings)
         self._attempts = Attempts(database, clock)
         self._activity = Activity(database, clock)
 
@@ -117,7 +117,9 @@ class Connecting:
     async def begin_x_again(self, account_id: int, connection_id: str) -> BegunX:
         connection = await self._connections.one(account_id, connection_id)
         try:
-            tokens = self._vault.open(account_id, connection)
+            tokens = self._vault.open(
+                connection.sealed, place_of(account_id, connection.connection_id)
+            )
         except CannotOpen:
             raise Refusal(
                 Code.INVALID_REQUEST,
@@ -151,7 +153,9 @@ class Connecting:
         server = self._x_server
         async with self._asking(Network.X, server) as fetcher:
             client = XApi(fetcher, server, self._clock)
-            stored = self._vault.open(account_id, connection)
+            stored = self._vault.open(
+                connection.sealed, place_of(account_id, connection.connection_id)
+            )
             tokens = await client.exchanged(stored, code, verifier, self.x_return_url)
             person = await client.person(tokens)
         _require_same(connection, person)
@@ -243,7 +247,7 @@ class Connecting:
         return msgspec.structs.replace(
             new,
             connection_id=connection_id,
-            sealed=self._vault.seal(tokens, account_id, connection_id),
+            sealed=self._vault.seal(tokens, place_of(account_id, connection_id)),
             state=state or new.state,
         )
 
@@ -270,7 +274,7 @@ class Connecting:
             source_user_id=person.source_user_id,
             name=person.name,
             state=state,
-            sealed=self._vault.seal(tokens, account_id, connection_id),
+            sealed=self._vault.seal(tokens, place_of(account_id, connection_id)),
             interval_s=X_INTERVAL_S if network is Network.X else HOURLY_S,
             next_run_at=now,
             created_at=now,
@@ -344,7 +348,7 @@ class Revoking:
     def __init__(self, clock: Clock, settings: Settings, patience_s: float = _PATIENCE_S) -> None:
         self._clock = clock
         self._settings = settings
-        self._vault = Vault(settings)
+        self._vault = vault_of(settings)
         self._patience_s = patience_s
 
     async def revoke(self, account_id: int, removed: Connection) -> None:
@@ -360,7 +364,7 @@ class Revoking:
     async def _revoke(self, account_id: int, removed: Connection) -> None:
         if removed.network is Network.MASTODON:
             return
-        tokens = self._vault.open(account_id, removed)
+        tokens = self._vault.open(removed.sealed, place_of(account_id, removed.connection_id))
         if not tokens.access:
             return
         async with new_fetcher(self._settings) as fetcher:

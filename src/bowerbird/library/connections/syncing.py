@@ -16,7 +16,7 @@ from bowerbird.clock import MICROSECONDS, Clock, day_of, month_of, seconds_left_
 from bowerbird.connections.networks import X_PER_PAGE
 from bowerbird.connections.records import CursorRefused, ListPage, SourceProblem
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.connections.access import Access, Vault
+from bowerbird.library.connections.access import Access, vault_of
 from bowerbird.library.connections.connecting import new_fetcher
 from bowerbird.library.connections.x_lists import CLIENT, ChargedPosts, FolderReading
 from bowerbird.library.imports.runs import ImportRuns
@@ -65,7 +65,7 @@ class Sync:
         self._database = database
         self._clock = clock
         self._fetcher = fetcher or (lambda: new_fetcher(settings))
-        self._vault = Vault(settings)
+        self._vault = vault_of(settings)
         self._store = ConnectionStore(database)
         self._accounts = AccountStore(database)
         self._runs = IngestRuns(database, clock)

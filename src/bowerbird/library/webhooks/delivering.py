@@ -15,12 +15,11 @@ import structlog
 from msgspec import UNSET
 
 from bowerbird.clock import MICROSECONDS, Clock, month_of
-from bowerbird.connections.records import Sealer
+from bowerbird.connections.records import CannotOpen
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.bookmarks.events import Event, Events
 from bowerbird.library.webhooks import messages
-from bowerbird.library.webhooks.messages import SecretVault
 from bowerbird.library.webhooks.webhooks import host_of
 from bowerbird.mail import Email, MailDeferred, Mailer, MailOutcomeUnknown, MailRefused
 from bowerbird.model.accounts import Account, ActivityKind
@@ -67,7 +66,7 @@ class Delivering:
         self._events = Events(database, clock)
         self._matching = messages.Matching(database, self._events)
         self._activity = Activity(database, clock)
-        self._vault = SecretVault(Sealer(settings))
+        self._vault = messages.vault_of(settings)
         self._log = structlog.get_logger()
 
     async def due_accounts(self, after: int) -> Sequence[int]:
@@ -157,8 +156,10 @@ class Delivering:
     ) -> "Attempt":
         from bowerbird.library.webhooks.sending import Attempt  # noqa: PLC0415 - imports httpx2
 
-        found = self._vault.open(account.account_id, hook)
-        if found is None:
+        place = messages.place_of(account.account_id, hook.webhook_id)
+        try:
+            found = self._vault.open(hook.sealed, place)
+        except CannotOpen:
             return Attempt(0, problem=_UNREADABLE)
         now = self._clock()
         signed = messages.headers(found, hook, delivery.message_id, delivery.body, now)

@@ -16,8 +16,7 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from bowerbird.clock import MICROSECONDS
-from bowerbird.connections.records import CannotOpen, NoKey, Sealer
-from bowerbird.errors import Code, Refusal
+from bowerbird.connections.records import Vault
 from bowerbird.library.bookmarks.events import Event, Events
 from bowerbird.library.webhooks import leaving
 from bowerbird.model.accounts import Account
@@ -28,6 +27,7 @@ from bowerbird.model.posts.filters import BookmarkFilter
 from bowerbird.requests.filters import filter_of
 from bowerbird.requests.limits import MESSAGE_BYTES_MAX
 from bowerbird.requests.views import ViewQuery
+from bowerbird.settings import Settings
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.bookmarks.trash import TrashStore
 from bowerbird.storage.database import Database
@@ -43,9 +43,6 @@ class Secrets(Struct, frozen=True, array_like=True):
 
     def __repr__(self) -> str:
         return "Secrets()"
-
-
-_decode: Final = msgspec.json.Decoder(Secrets).decode
 
 
 def new_secret() -> str:
@@ -78,31 +75,12 @@ def _signature(secret: str, signed: bytes) -> str:
     return "v1," + base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()
 
 
-class SecretVault:
-    """Encrypts secrets for the database, as the access to sources."""
-
-    def __init__(self, sealer: Sealer) -> None:
-        self._sealer = sealer
-
-    def seal(self, found: Secrets, account_id: int, webhook_id: str) -> bytes:
-        """Bound to the webhook: copied to another one, they cannot be decrypted."""
-        try:
-            return self._sealer.seal(msgspec.json.encode(found), _place(account_id, webhook_id))
-        except NoKey as problem:
-            raise Refusal(
-                Code.SERVICE_UNAVAILABLE,
-                f"This server cannot store secrets of webhooks: {problem}. Tell its operator.",
-            ) from None
-
-    def open(self, account_id: int, hook: Webhook) -> Secrets | None:
-        """None if the key is another one."""
-        try:
-            return _decode(self._sealer.open(hook.sealed, _place(account_id, hook.webhook_id)))
-        except (CannotOpen, msgspec.MsgspecError):
-            return None
+def vault_of(settings: Settings) -> Vault[Secrets]:
+    """Encrypts as for the access to sources."""
+    return Vault(settings, Secrets, "secrets of webhooks")
 
 
-def _place(account_id: int, webhook_id: str) -> str:
+def place_of(account_id: int, webhook_id: str) -> str:
     return f"{account_id}/webhook/{webhook_id}"
 
 

@@ -4,6 +4,7 @@ import asyncio
 import secrets
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -11,14 +12,14 @@ from msgspec import UNSET, Struct, UnsetType
 
 from bowerbird import errors
 from bowerbird.clock import Clock
-from bowerbird.connections.records import Sealer
+from bowerbird.connections.records import CannotOpen
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bulk.rule_references import RuleReferences
 from bowerbird.library.webhooks import messages
-from bowerbird.library.webhooks.messages import Secrets, SecretVault, new_secret, replaced
+from bowerbird.library.webhooks.messages import Secrets, new_secret, replaced
 from bowerbird.model.accounts import Account, ActivityKind
 from bowerbird.model.events import (
     FORMER_SECRET,
@@ -123,7 +124,7 @@ class Webhooks:
         self._libraries = LibraryStore(database)
         self._rules = RuleReferences(database, clock)
         self._activity = Activity(database, clock)
-        self._vault = SecretVault(Sealer(settings))
+        self._vault = messages.vault_of(settings)
 
     async def all(self, account: Account) -> list[WebhookResponse]:
         return [self.shown(one) for one in await self._store.all(account.account_id)]
@@ -152,7 +153,7 @@ class Webhooks:
             events=_joined(request.events),
             tag=_clean(request.tag),
             query=_clean(request.q),
-            sealed=self._vault.seal(found, account.account_id, webhook_id),
+            sealed=self._vault.seal(found, messages.place_of(account.account_id, webhook_id)),
             next_try_at=now,
             created_at=now,
             updated_at=now,
@@ -209,8 +210,12 @@ class Webhooks:
         await lock_library(self._libraries, transaction, account.account_id)
         hook = await self.find(account, webhook_id, transaction)
         account_id, now = account.account_id, self._clock()
-        found = replaced(self._vault.open(account_id, hook))
-        sealed = self._vault.seal(found, account_id, webhook_id)
+        place = messages.place_of(account_id, webhook_id)
+        former = None
+        with suppress(CannotOpen):
+            former = self._vault.open(hook.sealed, place)
+        found = replaced(former)
+        sealed = self._vault.seal(found, place)
         await self._store.put_secrets(transaction, account_id, webhook_id, sealed, now)
         rotated_at = now if found.former else None
         changed = msgspec.structs.replace(hook, rotated_at=rotated_at, updated_at=now)
