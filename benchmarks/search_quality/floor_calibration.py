@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.search_quality import searchable_library
-from bowerbird.library.vectors.sweeps import embedding_text
+from bowerbird.library.vectors.builds import embedding_text
 from bowerbird.search.meaning.arrays import Nearness, joined
 from bowerbird.search.meaning.embedding import JOINED_FLOOR, Embedder
 from bowerbird.search.meaning.models import first_share

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bowerbird.library.bookmarks.writing.bookmark_row import row_of, words_of
-from bowerbird.library.upkeep.comparisons import Comparison
+from bowerbird.library.upkeep.checks import Comparison
 from bowerbird.model.arrival import Placement
 from bowerbird.model.posts.bookmarks import tags_json
 from bowerbird.sources import own_json

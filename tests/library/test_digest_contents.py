@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bowerbird.library.digests.contents import DigestTopics
+from bowerbird.library.digests.creation import DigestTopics
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
 from tests.support import digesting, make, writing

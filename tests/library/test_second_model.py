@@ -9,8 +9,7 @@ import pytest
 
 from bowerbird import app
 from bowerbird.errors import Refusal
-from bowerbird.library.vectors.builds import VectorBuilds
-from bowerbird.library.vectors.sweeps import JOB, VectorSweeps
+from bowerbird.library.vectors.builds import JOB, VectorBuilds, VectorSweeps
 from bowerbird.search.meaning.embedding import CURRENT, MULTILINGUAL
 from bowerbird.search.meaning.models import Models, model_folder
 from bowerbird.settings import Settings

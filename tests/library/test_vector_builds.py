@@ -10,7 +10,7 @@ from bowerbird.errors import Refusal
 from bowerbird.library.access import turns
 from bowerbird.library.bookmarks.trash import Trash
 from bowerbird.library.upkeep.corrections import Reindexing
-from bowerbird.library.vectors import sweeps
+from bowerbird.library.vectors import builds
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.search.meaning.models import Models
@@ -309,7 +309,7 @@ async def test_a_library_of_an_earlier_release_gets_vectors_of_the_present_text(
     other = await alice.save(text="Our kitten sleeps.")
     with monkeypatch.context() as earlier:
         # An earlier release embedded no attachments, and indexed no forms of words.
-        earlier.setattr(sweeps, "attached_texts", lambda _: [])
+        earlier.setattr(builds, "attached_texts", lambda _: [])
         await alice.embed()
     await age(alice.database, await alice.account())
     assert await alice.ids(vector_search_term="motors of ships") == []

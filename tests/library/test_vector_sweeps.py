@@ -9,8 +9,7 @@ import pytest
 from bowerbird import app
 from bowerbird.jobs.account_jobs import EmbeddingJobs
 from bowerbird.jobs.worker import JobKind, Progress
-from bowerbird.library.vectors.builds import VectorBuilds
-from bowerbird.library.vectors.sweeps import JOB, VectorSweeps
+from bowerbird.library.vectors.builds import JOB, VectorBuilds, VectorSweeps
 from bowerbird.model.jobs import Job
 from bowerbird.search.meaning.models import Models
 from bowerbird.settings import Settings

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from bowerbird import app
 from bowerbird.app import App
-from bowerbird.library.vectors.builds import VectorBuilds
-from bowerbird.library.vectors.sweeps import embedding_text
+from bowerbird.library.vectors.builds import VectorBuilds, embedding_text
 from bowerbird.model.posts.bookmarks import Post
 from bowerbird.model.posts.media import attached_texts
 from bowerbird.settings import Settings

@@ -19,8 +19,7 @@ from bowerbird.library.access import plans
 from bowerbird.library.accounts.accounts import AccountDeletion
 from bowerbird.library.bulk.changes import BulkChanges
 from bowerbird.library.connections.syncing import Sync
-from bowerbird.library.digests.contents import Topics
-from bowerbird.library.digests.creation import DigestCreation
+from bowerbird.library.digests.creation import DigestCreation, Topics
 from bowerbird.library.digests.emails import DigestEmails
 from bowerbird.library.labels.suggestions import LabelSuggestions
 from bowerbird.library.links import LinkReading
@@ -28,9 +27,14 @@ from bowerbird.library.media.keeping import Keeping
 from bowerbird.library.rules.matching import RuleNearness
 from bowerbird.library.rules.running import RuleRuns
 from bowerbird.library.upkeep.corrections import Dating, PostLanguages, PostTraits, Reindexing
-from bowerbird.library.vectors.builds import VectorBuilds
+from bowerbird.library.vectors.builds import (
+    BUILD_EVERY_S,
+    JOB,
+    REMOVE_EVERY_S,
+    VectorBuilds,
+    VectorSweeps,
+)
 from bowerbird.library.vectors.semantic_search import SemanticSearch
-from bowerbird.library.vectors.sweeps import BUILD_EVERY_S, JOB, REMOVE_EVERY_S, VectorSweeps
 from bowerbird.library.webhooks.delivering import Delivering
 from bowerbird.mail import Mailer
 from bowerbird.model import bulk, connections, events, rules

@@ -22,7 +22,7 @@ from bowerbird.jobs.account_jobs import (
 from bowerbird.jobs.exports import ExportJobs
 from bowerbird.jobs.worker import JobKind, Paused, Progress, Recurring, Worker
 from bowerbird.library.connections.syncing import Sync
-from bowerbird.library.digests.contents import DigestTopics
+from bowerbird.library.digests.creation import DigestTopics
 from bowerbird.library.digests.digests import Digests
 from bowerbird.library.links import LinkReading
 from bowerbird.library.media.keeping import Keeping

@@ -14,7 +14,7 @@ from bowerbird.jobs import account_jobs
 from bowerbird.jobs.worker import JobKind, Worker
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.sign_in.one_time_links import Invitations
-from bowerbird.library.upkeep.overview import Remembered
+from bowerbird.library.upkeep.installation_checks import Remembered
 from bowerbird.model import bulk, connections, events, jobs, rules, words
 from bowerbird.model.accounts import ActivityKind
 from bowerbird.model.jobs import KIND_NAMES, Job

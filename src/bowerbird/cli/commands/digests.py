@@ -9,8 +9,7 @@ import click
 from bowerbird.cli.context import LibraryContext, with_library
 from bowerbird.errors import Code, Refusal
 from bowerbird.introductions import Introductions
-from bowerbird.library.digests.contents import DigestTopics
-from bowerbird.library.digests.creation import DigestCreation
+from bowerbird.library.digests.creation import DigestCreation, DigestTopics
 from bowerbird.library.digests.digests import Digests
 from bowerbird.library.digests.emails import DigestEmails
 from bowerbird.library.digests.responses import title_of

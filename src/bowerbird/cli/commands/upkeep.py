@@ -23,8 +23,7 @@ from bowerbird.cli.output import (
 )
 from bowerbird.clock import month_of, system_clock
 from bowerbird.connections.records import FILE as SOURCES_KEY
-from bowerbird.library.upkeep.checks import Checks
-from bowerbird.library.upkeep.comparisons import Finding
+from bowerbird.library.upkeep.checks import Checks, Finding
 from bowerbird.model.jobs import KIND_NAMES, JobResponse
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.accounts import AccountStore

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import cache, partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from bowerbird.library.digests.contents import SAVED_POSTS, YEAR_AGO_POSTS
+from bowerbird.library.digests.creation import SAVED_POSTS, YEAR_AGO_POSTS
 from bowerbird.library.digests.responses import MONTHS, DigestPost, DigestResponse
 from bowerbird.model import instants
 from bowerbird.model.instants import PeriodKind, local_day, zone_of

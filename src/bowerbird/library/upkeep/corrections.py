@@ -18,8 +18,8 @@ from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bookmarks.searching.counted_words import CountedWords, stored_words
 from bowerbird.library.bookmarks.writing.bookmark_row import language_of, media_of
 from bowerbird.library.bookmarks.writing.post_documents import PostDocuments
-from bowerbird.library.upkeep.comparisons import Comparison, WordCountChecks
-from bowerbird.library.vectors.sweeps import StaleVectors, text_hash, text_of_rendering
+from bowerbird.library.upkeep.checks import Comparison, WordCountChecks
+from bowerbird.library.vectors.builds import StaleVectors, text_hash, text_of_rendering
 from bowerbird.model import events, json_depth, languages
 from bowerbird.model.accounts import Account
 from bowerbird.model.arrival import Counts

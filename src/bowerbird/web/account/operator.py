@@ -13,9 +13,9 @@ from bowerbird.library.sharing.shares import PATH as SHARED
 from bowerbird.library.sharing.shares import PER_PAGE as SHARES_PER_PAGE
 from bowerbird.library.sharing.shares import ShareOverview
 from bowerbird.library.sign_in.one_time_links import Invitations
-from bowerbird.library.upkeep import overview
+from bowerbird.library.upkeep import installation_checks as overview
 from bowerbird.library.upkeep.health import Mark, Result
-from bowerbird.library.upkeep.overview import OpenJobs, Overview, State, UsedVersion
+from bowerbird.library.upkeep.installation_checks import OpenJobs, Overview, State, UsedVersion
 from bowerbird.model.accounts import Membership, Plan
 from bowerbird.model.jobs import KIND_NAMES, JobState, OpenJob
 from bowerbird.model.shares import Audience, Share

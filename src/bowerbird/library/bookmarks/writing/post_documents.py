@@ -12,7 +12,7 @@ from msgspec import UNSET, UnsetType
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.bookmarks.searching.counted_words import CountedWords, stored_post
 from bowerbird.library.bookmarks.writing.bookmark_row import Row, searchable_texts, words_of
-from bowerbird.library.vectors.sweeps import StaleVectors, embedding_text, text_hash
+from bowerbird.library.vectors.builds import StaleVectors, embedding_text, text_hash
 from bowerbird.model.bulk import Changed, ValueKind, replaced, value_key
 from bowerbird.model.posts import highlights
 from bowerbird.model.posts.bookmarks import (

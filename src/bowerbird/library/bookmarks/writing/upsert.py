@@ -16,7 +16,7 @@ from bowerbird.library.bookmarks.writing.bookmark_row import Row, draft_of, word
 from bowerbird.library.bookmarks.writing.kept_changes import ChangedBy, ChangeLog
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames, LabelRoom
 from bowerbird.library.bookmarks.writing.upsert_batch import Batch, differs
-from bowerbird.library.vectors.sweeps import StaleVectors, embedding_text, text_hash
+from bowerbird.library.vectors.builds import StaleVectors, embedding_text, text_hash
 from bowerbird.model.accounts import Account
 from bowerbird.model.arrival import (
     Completeness,
