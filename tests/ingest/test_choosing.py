@@ -7,7 +7,7 @@ import pytest
 
 from bowerbird.library.accounts.tokens import Devices
 from bowerbird.requests import limits
-from tests.support import ingesting, make, writing
+from tests.support import writing
 from tests.support.ingesting import Sender, data
 from tests.support.saving import X_ID, X, save, stored
 from tests.support.service import Member, Service
@@ -34,13 +34,6 @@ async def test_the_most_used_labels_are_listed(
     assert [label["name"] for label in data(await laptop.get("/labels"))] == ["c", "a"]
 
 
-async def test_a_free_account_lists_labels_without_a_call(cast: Service) -> None:
-    laptop = await ingesting.device(cast, cast.free)
-
-    assert data(await laptop.get("/labels")) == []
-    assert (await cast.free.account()).calls_this_month == 0
-
-
 async def test_a_link_is_saved_as_by_the_api(laptop: Sender, cast: Service, alice: Member) -> None:
     body = {"links": [X, "https://example.com/nothing"], "labels": ["To read"]}
 
@@ -54,13 +47,6 @@ async def test_a_link_is_saved_as_by_the_api(laptop: Sender, cast: Service, alic
     assert (await stored(alice, X_ID))["tags"] == ["To read"]
     by_api = await save(cast.bob, links=body["links"], labels=body["labels"])
     assert by_api.json()["data"] == answer.json()["data"]
-
-
-async def test_a_whole_post_is_saved(laptop: Sender, alice: Member) -> None:
-    answer = await laptop.post("/bookmarks", {"posts": [make.post(post_id="5", text="Whole.")]})
-
-    assert data(answer)["succeeded"] == 1
-    assert (await stored(alice, "5"))["tweet_details"]["text"] == "Whole."
 
 
 async def test_a_repeated_key_replays_the_answer(laptop: Sender) -> None:

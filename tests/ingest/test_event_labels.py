@@ -1,6 +1,5 @@
 """Labels that a person chooses while the extension tells that a post was saved."""
 
-import json
 from typing import Any
 
 import pytest
@@ -110,15 +109,6 @@ async def test_impossible_labels_are_refused(laptop: Sender, alice: Member, labe
     assert writing.refused(answer) == (400, "INVALID_REQUEST")
     assert "labels" in writing.sentence(answer)
     assert await alice.ids() == []
-
-
-async def test_half_of_a_character_in_a_label_is_replaced(laptop: Sender, alice: Member) -> None:
-    body = json.dumps([added(1, labels=["cut \ud83d"])]).encode()
-
-    answer = await laptop.client.post("/ingest/v1/events", content=body)
-
-    assert answer.status_code == 200, answer.text
-    assert await tags(alice, 1) == ["cut \ufffd"]
 
 
 async def test_a_removed_post_takes_no_labels(laptop: Sender) -> None:

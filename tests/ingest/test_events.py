@@ -83,16 +83,6 @@ async def test_characters_that_no_database_can_store_do_not_stop_the_events(
     assert saved["tweet_details"]["text"].startswith("Half")
 
 
-async def test_a_removed_post_stays_in_the_library(laptop: Sender, alice: Member) -> None:
-    await laptop.post("/events", [added(1, EARLY)])
-
-    result = data(await laptop.post("/events", [removed(1, LATE)]))
-
-    assert (result["removed"], result["stale"]) == (1, 0)
-    assert await laptop.removed() == [post_id(1)]
-    assert await alice.ids() == [post_id(1)]
-
-
 async def test_a_removed_post_that_the_library_does_not_have_is_not_found(
     laptop: Sender, alice: Member
 ) -> None:
@@ -119,17 +109,6 @@ async def test_the_last_event_of_one_request_wins(laptop: Sender, alice: Member)
 
     assert (result["received"], result["not_found"], result["stale"]) == (2, 1, 1)
     assert await alice.ids() == []
-
-
-async def test_a_page_that_was_captured_before_a_removal_does_not_undo_it(laptop: Sender) -> None:
-    run_id = (await laptop.start())["run_id"]
-    await laptop.post("/events", [removed(1, LATE)])
-
-    await laptop.send(run_id, 0, {**listed([1]), "captured_at": EARLY})
-    assert await laptop.removed() == [post_id(1)]
-
-    await laptop.send(run_id, 1, {**listed([1], 1), "captured_at": "2026-09-01T11:30:00Z"})
-    assert await laptop.removed() == []
 
 
 async def test_a_post_saved_again_comes_back_with_content(laptop: Sender, alice: Member) -> None:
@@ -164,15 +143,6 @@ async def test_an_event_takes_no_post_out_of_its_run(laptop: Sender, alice: Memb
 
     assert data(undone)["removed"] == 1
     assert await alice.ids() == []
-
-
-async def test_an_event_from_the_future_does_not_win_for_ever(laptop: Sender) -> None:
-    await laptop.post("/events", [removed(1, "2999-01-01T00:00:00Z")])
-    laptop.clock.now += ingesting.DAY
-
-    await laptop.post("/events", [added(1, "2026-09-02T10:00:00Z")])
-
-    assert await laptop.removed() == []
 
 
 @pytest.mark.parametrize("is_early_first", [True, False])

@@ -25,57 +25,37 @@ from bowerbird.sources.parsing.json_values import (
 )
 from bowerbird.sources.parsing.text_lines import CsvRows, SeekableFile, TextLines, Utf8File
 from bowerbird.sources.post_links import parse, x_post
-from bowerbird.sources.records import LONG_ID, Fields, is_address, read_parts, read_table
+from bowerbird.sources.records import LONG_ID, fields_of, is_address, read_parts, read_table
 
 # Posts in the files of exporters and scripts, and links in files of any other program.
-POSTS: Final = Fields(
-    address=(
-        *("tweet url", "post url", "tweet link", "post link", "status url", "tweet permalink"),
-        *("url", "link", "permalink", "href", "uri", "urls", "links", "address", "saved item"),
-    ),
+POSTS: Final = fields_of(
+    "address=tweet_url/post_url/tweet_link/post_link/status_url/tweet_permalink/url/link/"
+    "permalink/href/uri/urls/links/address/saved_item "
+    "x_id=tweet_id/post_id/status_id any_id=id/id_str "
+    "text=note_tweet_text/full_text/tweet_text/post_text/tweet_content/post_content/text/"
+    "content/tweet/body/excerpt/caption "
+    "title=title/name "
+    "author_name=author_name/display_name/name/user_name/username/posted_by/author "
+    "author_username=screen_name/author_username/username/author_handle/twitter_handle/"
+    "user_handle/handle/user_screen_name/author_screen_name "
+    "profile_image=profile_image_url_https/profile_image_url/profile_image/avatar/avatar_url/"
+    "author_avatar/author_profile_image/profile_pic "
+    "posted_at=tweeted_at/posted_at/tweet_date/post_date/tweet_created_at/posted_on/published_at "
+    "saved_at=bookmarked_at/bookmark_date/saved_at/saved_date/date_bookmarked/saved_on/"
+    "date_saved/added_at/date_added/time_added/created_time "
+    "dated=created_at/date/created/timestamp/time/added sort_index "
+    "tags=tags/labels/label/tag/categories/category "
+    "folder=folder/folders/folder_names/folder_name/collection/list "
+    "notes=note/notes/my_notes/comment "
+    "media=media/media_urls/media_url/images/attachments "
+    "archived=is_archived/archived/archive read=is_read/read "
+    "unread=is_unread/unread/to_read/toread "
+    "favourite=favorite/favourite/is_favorite/is_favourite/starred/is_starred/favorited/"
+    "favourited/is_fav "
+    "state=status/state/folder",
     finds_address=True,
-    x_id=("tweet id", "post id", "status id"),
-    any_id=("id", "id str"),
-    text=(
-        *("note tweet text", "full text", "tweet text", "post text", "tweet content"),
-        *("post content", "text", "content", "tweet", "body", "excerpt", "caption"),
-    ),
-    title=("title", "name"),
-    author_name=(
-        *("author name", "display name", "name", "user name", "username", "posted by", "author"),
-    ),
-    author_username=(
-        *("screen name", "author username", "username", "author handle", "twitter handle"),
-        *("user handle", "handle", "user screen name", "author screen name"),
-    ),
-    profile_image=(
-        *("profile image url https", "profile image url", "profile image", "avatar", "avatar url"),
-        *("author avatar", "author profile image", "profile pic"),
-    ),
-    posted_at=(
-        *("tweeted at", "posted at", "tweet date", "post date", "tweet created at"),
-        *("posted on", "published at"),
-    ),
-    saved_at=(
-        *("bookmarked at", "bookmark date", "saved at", "saved date", "date bookmarked"),
-        *("saved on", "date saved", "added at", "date added", "time added", "created time"),
-    ),
-    dated=("created at", "date", "created", "timestamp", "time", "added"),
-    sort_index=("sort index",),
-    tags=("tags", "labels", "label", "tag", "categories", "category"),
     tag_separators=",;|",
-    folder=("folder", "folders", "folder names", "folder name", "collection", "list"),
-    notes=("note", "notes", "my notes", "comment"),
-    media=("media", "media urls", "media url", "images", "attachments"),
     is_in_order=True,
-    archived=("is archived", "archived", "archive"),
-    read=("is read", "read"),
-    unread=("is unread", "unread", "to read", "toread"),
-    favourite=(
-        *("favorite", "favourite", "is favorite", "is favourite", "starred", "is starred"),
-        *("favorited", "favourited", "is fav"),
-    ),
-    state=("status", "state", "folder"),
 )
 
 _NAMED: Final = frozenset(POSTS.address) | frozenset(POSTS.x_id)

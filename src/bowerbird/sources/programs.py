@@ -25,7 +25,7 @@ from bowerbird.sources.parsing.json_values import (
     walk,
 )
 from bowerbird.sources.parsing.text_lines import CsvRows, SeekableFile, Utf8File
-from bowerbird.sources.records import Fields, Names, read_parts, read_table
+from bowerbird.sources.records import Fields, Names, fields_of, read_parts, read_table
 
 MAX_FOLDERS: Final = 20_000
 
@@ -55,22 +55,12 @@ class FolderTree:
 
 
 # Karakeep was once called Hoarder. It also keeps notes and images.
-_KARAKEEP: Final = Fields(
-    address=("content.url", "url"),
-    kind=("content.type",),
-    title=("title",),
-    saved_at=("created at",),
-    tags=("tags",),
-    notes=("note",),
-    archived=("archived",),
-    favourite=("favourited",),
+_KARAKEEP: Final = fields_of(
+    "address=content.url/url kind=content.type title saved_at=created_at tags "
+    "notes=note archived favourite=favourited"
 )
-_LINKWARDEN: Final = Fields(
-    address=("url",),
-    title=("name",),
-    saved_at=("import date", "created at"),
-    tags=("tags",),
-    notes=("description",),
+_LINKWARDEN: Final = fields_of(
+    "address=url title=name saved_at=import_date/created_at tags notes=description"
 )
 
 
@@ -121,10 +111,8 @@ def _collections(file: SeekableFile) -> tuple[FolderTree, dict[str | int, str]]:
     return tree, ids
 
 
-_CHROME: Final = Fields(address=("url",), title=("name",), saved_at=("date added",))
-_FIREFOX: Final = Fields(
-    address=("uri",), title=("title",), saved_at=("date added",), tags=("tags",)
-)
+_CHROME: Final = fields_of("address=url title=name saved_at=date_added")
+_FIREFOX: Final = fields_of("address=uri title saved_at=date_added tags")
 # The outermost object of Chrome's file has the folders that every browser has. In Firefox's, they
 # are in one more folder.
 _CHROME_ROOTS: Final = 2
@@ -184,78 +172,41 @@ _TREES: Final = (
 
 # "Tweet Date" is when the post was written. When it was saved, the file does not say. Dewey has had
 # two sets of columns.
-_DEWEY: Final = Fields(
-    address=("tweet url", "post url"),
-    text=("tweet content", "content", "post content"),
-    author_name=("posted by",),
-    author_username=("posted by twitter handle", "twitter handle"),
-    profile_image=("posted by profile pic",),
-    posted_at=("tweet date", "post date"),
-    tags=("tags",),
-    folder=("folder", "folders"),
-    notes=("my notes", "comments", "notes"),
-    media=("media",),
+_DEWEY: Final = fields_of(
+    "address=tweet_url/post_url text=tweet_content/content/post_content "
+    "author_name=posted_by author_username=posted_by_twitter_handle/twitter_handle "
+    "profile_image=posted_by_profile_pic posted_at=tweet_date/post_date tags "
+    "folder=folder/folders notes=my_notes/comments/notes media",
     is_in_order=True,
 )
-_READWISE: Final = Fields(
-    address=("url",),
-    title=("title",),
-    saved_at=("saved date",),
-    tags=("document tags",),
-    notes=("document note", "notes", "note"),
-    state=("location",),
-    read=("seen",),
+_READWISE: Final = fields_of(
+    "address=url title saved_at=saved_date tags=document_tags "
+    "notes=document_note/notes/note state=location read=seen"
 )
-_POCKET: Final = Fields(
-    address=("url",),
-    title=("title",),
-    saved_at=("time added",),
-    tags=("tags",),
-    tag_separators="|",
-    state=("status",),
+_POCKET: Final = fields_of(
+    "address=url title saved_at=time_added tags state=status", tag_separators="|"
 )
-_RAINDROP: Final = Fields(
-    address=("url", "link"),
-    text=("excerpt",),
-    title=("title",),
-    saved_at=("created",),
-    tags=("tags",),
-    folder=("folder",),
-    notes=("note", "highlights"),
-    favourite=("favorite",),
+_RAINDROP: Final = fields_of(
+    "address=url/link text=excerpt title saved_at=created tags folder "
+    "notes=note/highlights favourite=favorite"
 )
-_INSTAPAPER: Final = Fields(
-    address=("url",),
-    title=("title",),
-    saved_at=("timestamp",),
-    tags=("tags",),
-    folder=("folder",),
-    state=("folder",),
-    notes=("selection",),
+_INSTAPAPER: Final = fields_of(
+    "address=url title saved_at=timestamp tags folder state=folder notes=selection"
 )
-_MATTER: Final = Fields(
-    address=("url",),
-    title=("title",),
-    author_name=("author",),
-    saved_at=("last interaction date",),
-    tags=("tags",),
+_MATTER: Final = fields_of(
+    "address=url title author_name=author saved_at=last_interaction_date tags read "
+    "favourite=favorited",
     tag_separators=",;",
-    read=("read",),
-    favourite=("favorited",),
 )
 # saved_posts.csv and saved_comments.csv of Reddit's data request.
-_REDDIT: Final = Fields(
-    address=("permalink",),
-    text=("title", "body"),
-    posted_at=("date", "created"),
-    is_in_order=True,
+_REDDIT: Final = fields_of(
+    "address=permalink text=title/body posted_at=date/created", is_in_order=True
 )
-_LINKEDIN: Final = Fields(address=("saved item",), saved_at=("created time",), is_in_order=True)
+_LINKEDIN: Final = fields_of("address=saved_item saved_at=created_time", is_in_order=True)
 # A playlist of Google Takeout.
-_YOUTUBE: Final = Fields(
-    address=("video id",),
+_YOUTUBE: Final = fields_of(
+    "address=video_id saved_at=playlist_video_creation_timestamp/time_added",
     address_form="https://www.youtube.com/watch?v={}",
-    saved_at=("playlist video creation timestamp", "time added"),
 )
 
 
@@ -315,69 +266,43 @@ TABLES: Final = (
 )
 
 
-_OMNIVORE: Final = Fields(
-    address=("url",),
-    text=("description",),
-    title=("title",),
-    author_name=("author",),
-    posted_at=("published at",),
-    saved_at=("saved at",),
-    tags=("labels",),
-    state=("state",),
-    progress=("reading progress",),
+_OMNIVORE: Final = fields_of(
+    "address=url text=description title author_name=author posted_at=published_at "
+    "saved_at tags=labels state progress=reading_progress"
 )
-_PINBOARD: Final = Fields(
-    address=("href",),
-    title=("description",),
-    saved_at=("time",),
-    tags=("tags",),
+_PINBOARD: Final = fields_of(
+    "address=href title=description saved_at=time tags notes=extended unread=toread",
     tag_separators=" ",
-    notes=("extended",),
-    unread=("toread",),
 )
-_DELICIOUS: Final = Fields(
-    address=("url",),
-    title=("title",),
-    saved_at=("created", "created at"),
-    tags=("tags",),
-    notes=("description",),
+_DELICIOUS: Final = fields_of(
+    "address=url title saved_at=created/created_at tags notes=description"
 )
 # The first version says "is read" and "is fav".
-_WALLABAG: Final = Fields(
-    address=("url",),
-    title=("title",),
-    saved_at=("created at",),
-    tags=("tags",),
-    archived=("is archived",),
-    read=("is read",),
-    favourite=("is starred", "is fav"),
+_WALLABAG: Final = fields_of(
+    "address=url title saved_at=created_at tags archived=is_archived read=is_read "
+    "favourite=is_starred/is_fav"
 )
-_READABILITY: Final = Fields(
-    address=("article url",),
-    text=("article excerpt",),
-    title=("article title",),
-    saved_at=("date added",),
-    archived=("archive",),
-    favourite=("favorite",),
+_READABILITY: Final = fields_of(
+    "address=article_url text=article_excerpt title=article_title saved_at=date_added "
+    "archived=archive favourite=favorite"
 )
-_TIKTOK: Final = Fields(address=("link",), saved_at=("date",), is_in_order=True)
+_TIKTOK: Final = fields_of("address=link saved_at=date", is_in_order=True)
 _TIKTOK_LISTS: Final = {
     "Favorite Videos": {"FavoriteVideoList": [PART]},
     "Like List": {"ItemFavoriteList": [PART]},
 }
-_FACEBOOK: Final = Fields(
+_FACEBOOK: Final = fields_of(
+    "saved_at=timestamp",
     address=("attachments.data.external_context.url",),
     finds_address=True,
     title=("attachments.data.external_context.name",),
-    saved_at=("timestamp",),
     repairs_texts=True,
 )
 # Of Instagram and Threads: first a map of named values with one link, now a list of them.
-_META: Final = Fields(
-    address=("label values.href",),
+_META: Final = fields_of(
+    "address=label_values.href author_username=title "
+    "saved_at=timestamp/string_map_data.*.timestamp/string_list_data.timestamp",
     finds_address=True,
-    author_username=("title",),
-    saved_at=("timestamp", "string map data.*.timestamp", "string list data.timestamp"),
     repairs_texts=True,
 )
 
@@ -408,7 +333,7 @@ def _json(
 
 
 # The links in the messages that somebody sent to themselves, with their words as the note.
-_TELEGRAM: Final = Fields(address=("url",), saved_at=("date",), notes=("note",))
+_TELEGRAM: Final = fields_of("address=url saved_at=date notes=note")
 _MAX_PIECES: Final = 1_000
 
 

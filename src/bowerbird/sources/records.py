@@ -7,7 +7,7 @@ table and one line in `programs.py`.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from msgspec import Struct
 
@@ -100,6 +100,18 @@ class Fields(Struct, frozen=True, kw_only=True):
     # Meta writes the bytes of UTF-8 as if they were characters.
     repairs_texts: bool = False
     find_link: Callable[[str], PostLink | None] = parse
+
+
+def fields_of(named: str, **more: Any) -> Fields:
+    """`named` has the names of a program: "saved_at=time_added/created tags".
+
+    An underscore is a space. A field without names is called as here.
+    """
+    pairs = (word.partition("=") for word in named.split())
+    names = {
+        field: tuple((columns or field).replace("_", " ").split("/")) for field, _, columns in pairs
+    }
+    return Fields(**cast("Any", names), **more)
 
 
 _STATES: Final = {
