@@ -3,7 +3,7 @@
 import asyncio
 import io
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Final, NamedTuple, TypeVar
 
@@ -76,57 +76,40 @@ def decompressed(body: bytes, encoding: bytes, most: int) -> bytes:
 
 def decompress(source: IO[bytes], target: IO[bytes], encoding: bytes, most: int) -> None:
     """Decompresses one complete stream. The size is counted while decompressing."""
-    if encoding == b"gzip":
-        _gunzip(source, target, most)
-    else:
-        _unzstd(source, target, most)
+    name, size = encoding.decode(), 0
+    try:
+        for piece in _gunzipped(source) if encoding == b"gzip" else _unzstd(source):
+            size += len(piece)
+            if size > most:
+                raise bodies.too_large(most)
+            target.write(piece)
+    except EOFError:
+        raise errors.invalid("body", f"must be exactly one complete {name} stream") from None
+    except (zlib.error, zstandard.ZstdError):
+        raise errors.invalid(
+            "body", f"is not valid {name}, but Content-Encoding is {name}"
+        ) from None
 
 
-def _gunzip(source: IO[bytes], target: IO[bytes], most: int) -> None:
+def _gunzipped(source: IO[bytes]) -> Iterator[bytes]:
     inflater = zlib.decompressobj(wbits=31)
-    size = 0
     data = source.read(_PIECE)
     while data and not inflater.eof:
-        try:
-            piece = inflater.decompress(data, _PIECE)
-        except zlib.error:
-            raise _invalid("gzip") from None
-        size += len(piece)
-        if size > most:
-            raise bodies.too_large(most)
-        target.write(piece)
+        yield inflater.decompress(data, _PIECE)
         data = inflater.unconsumed_tail or source.read(_PIECE)
     # What is still inside when all input is read: less than one piece.
-    rest = b"" if inflater.eof else inflater.flush(_PIECE)
-    if size + len(rest) > most:
-        raise bodies.too_large(most)
-    target.write(rest)
-    _require_complete("gzip", is_complete=inflater.eof, rest=inflater.unused_data or source.read(1))
+    yield b"" if inflater.eof else inflater.flush(_PIECE)
+    if not inflater.eof or inflater.unused_data or source.read(1):
+        raise EOFError
 
 
-def _unzstd(source: IO[bytes], target: IO[bytes], most: int) -> None:
+def _unzstd(source: IO[bytes]) -> Iterator[bytes]:
     # Not a stream reader, which takes the beginning of a stream for all of it.
     inflater = zstandard.ZstdDecompressor(max_window_size=MAX_WINDOW_BYTES).decompressobj()
-    size = 0
     while not inflater.eof and (data := source.read(_ZSTD_PIECE)):
-        try:
-            piece = inflater.decompress(data)
-        except zstandard.ZstdError:
-            raise _invalid("zstd") from None
-        size += len(piece)
-        if size > most:
-            raise bodies.too_large(most)
-        target.write(piece)
-    _require_complete("zstd", is_complete=inflater.eof, rest=inflater.unused_data or source.read(1))
-
-
-def _require_complete(name: str, *, is_complete: bool, rest: bytes) -> None:
-    if not is_complete or rest:
-        raise errors.invalid("body", f"must be exactly one complete {name} stream")
-
-
-def _invalid(name: str) -> Refusal:
-    return errors.invalid("body", f"is not valid {name}, but Content-Encoding is {name}")
+        yield inflater.decompress(data)
+    if not inflater.eof or inflater.unused_data or source.read(1):
+        raise EOFError
 
 
 class Upload(NamedTuple):

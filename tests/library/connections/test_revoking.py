@@ -5,7 +5,7 @@ import base64
 
 import pytest
 
-from bowerbird.library.connections.connecting import Revoking
+from bowerbird.library.connections.connecting import revoke
 from bowerbird.model.connections import Connection
 from tests.support.networks import Networks, Reply, json_reply
 from tests.support.sources import Desk
@@ -16,8 +16,7 @@ pytestmark = pytest.mark.anyio
 async def disconnect(desk: Desk, connection: Connection, patience_s: float = 30.0) -> None:
     account = await desk.member.account()
     removed = await desk.connections.disconnect(account, connection.connection_id)
-    revoking = Revoking(desk.member.clock, desk.settings, patience_s=patience_s)
-    await revoking.revoke(desk.account_id, removed)
+    await revoke(desk.settings, desk.member.clock, desk.account_id, removed, patience_s=patience_s)
     assert await desk.all() == []
 
 

@@ -9,7 +9,7 @@ from bowerbird.cli.commands.credentials import of_account
 from bowerbird.cli.context import LibraryContext, with_library
 from bowerbird.cli.output import Column, interruptible, json_option, moment_column, print_listing
 from bowerbird.library.connections import connections
-from bowerbird.library.connections.connecting import Revoking
+from bowerbird.library.connections.connecting import revoke
 from bowerbird.library.connections.connections import Connections
 from bowerbird.library.imports.runs import ImportRuns, Run
 from bowerbird.library.imports.undoing import UndoOutcome
@@ -229,7 +229,7 @@ def disconnect(email: str, source_id: str) -> None:
         account = await opened.account(email)
         connections = Connections(opened.database, opened.clock)
         removed = await connections.disconnect(account, source_id)
-        await Revoking(opened.clock, opened.settings).revoke(account.account_id, removed)
+        await revoke(opened.settings, opened.clock, account.account_id, removed)
         return removed
 
     removed = with_library(work)

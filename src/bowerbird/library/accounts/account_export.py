@@ -62,11 +62,7 @@ class AccountDownload:
             await self._activity.add(transaction, account_id, entry)
 
         await self._database.write(work, account_id)
-        return self._pieces(account)
-
-    async def _pieces(self, account: Account) -> AsyncIterator[bytes]:
-        async for piece in self._exports.pieces(account):
-            yield piece.data
+        return (piece.data async for piece in self._exports.pieces(account))
 
 
 _LAST: Final = 2**63 - 1

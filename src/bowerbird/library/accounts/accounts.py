@@ -42,19 +42,6 @@ _LATEST: Final = (2**63 - 1, 0)
 Progress = Callable[[int, int], None]
 
 
-class AccountList:
-    def __init__(self, database: Database) -> None:
-        self._store = AccountStore(database)
-
-    async def page(self, before: tuple[int, int] = _LATEST) -> Sequence[Membership]:
-        """The newest first, and one more than a page if there are more."""
-        return await self._store.page(before, PER_PAGE + 1)
-
-    async def starting_with(self, text: str) -> Sequence[Membership]:
-        """Accounts whose address starts with the text, and one more if there are more."""
-        return await self._store.starting_with(fold(text.strip()[:MAX_SEARCH]), PER_PAGE + 1)
-
-
 _ID: Final = re.compile(r"[0-9]{1,19}", re.ASCII)
 
 
@@ -120,6 +107,14 @@ class Accounts:
 
     async def all(self) -> Sequence[Membership]:
         return await self._store.all()
+
+    async def page(self, before: tuple[int, int] = _LATEST) -> Sequence[Membership]:
+        """The newest first, and one more than a page if there are more."""
+        return await self._store.page(before, PER_PAGE + 1)
+
+    async def starting_with(self, text: str) -> Sequence[Membership]:
+        """Accounts whose address starts with the text, and one more if there are more."""
+        return await self._store.starting_with(fold(text.strip()[:MAX_SEARCH]), PER_PAGE + 1)
 
     async def find(self, email: str) -> Account:
         account_id = await self._id_of(email)

@@ -344,33 +344,24 @@ def _refused() -> Refusal:
 _PATIENCE_S: Final = 5.0
 
 
-class Revoking:
-    def __init__(self, clock: Clock, settings: Settings, patience_s: float = _PATIENCE_S) -> None:
-        self._clock = clock
-        self._settings = settings
-        self._vault = vault_of(settings)
-        self._patience_s = patience_s
-
-    async def revoke(self, account_id: int, removed: Connection) -> None:
-        """Never fails: the source is disconnected in any case."""
-        try:
-            async with asyncio.timeout(self._patience_s):
-                await self._revoke(account_id, removed)
-        except (SourceProblem, TokenExpired, CannotOpen, TimeoutError) as problem:
-            structlog.get_logger().warning(
-                "access not revoked", network=removed.network, cause=repr(problem)
-            )
-
-    async def _revoke(self, account_id: int, removed: Connection) -> None:
-        if removed.network is Network.MASTODON:
-            return
-        tokens = self._vault.open(removed.sealed, place_of(account_id, removed.connection_id))
-        if not tokens.access:
-            return
-        async with new_fetcher(self._settings) as fetcher:
-            client = (
-                XApi(fetcher, removed.server, self._clock)
-                if removed.network is Network.X
-                else Bluesky(fetcher, removed.server, self._clock)
-            )
-            await client.revoke(tokens)
+async def revoke(
+    settings: Settings,
+    clock: Clock,
+    account_id: int,
+    removed: Connection,
+    patience_s: float = _PATIENCE_S,
+) -> None:
+    """Ends an access. Never fails: the source is disconnected in any case."""
+    if removed.network is Network.MASTODON:
+        return
+    place = place_of(account_id, removed.connection_id)
+    client_of = XApi if removed.network is Network.X else Bluesky
+    try:
+        async with asyncio.timeout(patience_s), new_fetcher(settings) as fetcher:
+            tokens = vault_of(settings).open(removed.sealed, place)
+            if tokens.access:
+                await client_of(fetcher, removed.server, clock).revoke(tokens)
+    except (SourceProblem, TokenExpired, CannotOpen, TimeoutError) as problem:
+        structlog.get_logger().warning(
+            "access not revoked", network=removed.network, cause=repr(problem)
+        )

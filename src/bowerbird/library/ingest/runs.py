@@ -14,7 +14,7 @@ from msgspec import Struct
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock, day_of
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access.call_allowance import used_up
+from bowerbird.library.access.call_allowance import TriesWithin, used_up
 from bowerbird.library.imports.intake import PreparedIntake
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.ingest.removals import Removals
@@ -434,36 +434,21 @@ def _finished(run: IngestRun, *, proved_end: bool) -> FinishedRun:
 
 
 _MINUTE: Final = 60 * MICROSECONDS
-_MAX_DEVICES: Final = 10_000
 
 
 class Rates:
     """Counts in memory, so each process of a server counts by itself."""
 
     def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        # The minute of each device, and its requests in it.
-        self._minutes: dict[tuple[int, str], tuple[int, int]] = {}
+        self._requests = TriesWithin(clock, _MINUTE)
         self._under_way: Counter[int] = Counter()
 
     def count(self, account: Account) -> None:
         """Refuses a request beyond the rate of the device, or of the account's keys."""
-        now = self._clock()
-        caller = account.account_id, device_of(account)
-        minute, count = self._minutes.get(caller, (0, 0))
-        if minute != now // _MINUTE:
-            minute, count = now // _MINUTE, 0
-        if count >= limits.INGEST_PAGES_PER_MINUTE:
-            seconds = -(-(_MINUTE - now % _MINUTE) // MICROSECONDS)
-            raise Refusal(
-                Code.RATE_LIMITED,
-                f"This device has sent {limits.INGEST_PAGES_PER_MINUTE} requests within a minute, "
-                "the maximum.",
-                {"Retry-After": str(seconds)},
-            )
-        if len(self._minutes) >= _MAX_DEVICES:
-            self._minutes.clear()
-        self._minutes[caller] = minute, count + 1
+        caller, most = f"{account.account_id} {device_of(account)}", limits.INGEST_PAGES_PER_MINUTE
+        if seconds := self._requests.count(caller, most):
+            sentence = f"This device has sent {most} requests within a minute, the maximum."
+            raise Refusal(Code.RATE_LIMITED, sentence, {"Retry-After": str(seconds)})
 
     @contextmanager
     def receiving(self, account: Account) -> Iterator[None]:

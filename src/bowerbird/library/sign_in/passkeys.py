@@ -2,7 +2,7 @@
 
 import secrets
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 from msgspec import Struct
@@ -28,6 +28,9 @@ from bowerbird.requests.limits import PASSKEY_NAME_MAX, PASSKEYS_MAX
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.sign_in import PasskeyStore, WaysInStore
 
+if TYPE_CHECKING:
+    from bowerbird.library.sign_in.webauthn_ceremonies import WebauthnCeremonies
+
 METHOD: Final = "passkey"
 
 
@@ -40,23 +43,49 @@ class Started(Struct, frozen=True):
     attempt: str
 
 
-class PasskeySignIn:
+_UNNAMED: Final = "Account"
+
+
+class Passkeys:
     def __init__(
-        self, database: Database, sessions: Sessions, attempts: Attempts, clock: Clock, site: Site
+        self,
+        database: Database,
+        sessions: Sessions,
+        attempts: Attempts,
+        clock: Clock,
+        *,
+        site: Site,
+        issuers: Collection[str] | None = None,
     ) -> None:
+        """`issuers` are the configured providers: only they count as another way to sign in."""
         self._database = database
         self._sessions = sessions
         self._attempts = attempts
         self._store = PasskeyStore(database)
+        self._ways_in = WaysInStore(database, issuers)
         self._activity = Activity(database, clock)
         self._clock = clock
         self._ceremonies = Ceremonies(site)
 
+    async def _start(
+        self,
+        kind: AttemptKind,
+        options: "Callable[[WebauthnCeremonies, str], dict[str, Any]]",
+        account_id: int = 0,
+        invitation: str = "",
+    ) -> Started:
+        """`options` for the browser are made with a challenge."""
+        attempt = Attempt(
+            kind=kind, account_id=account_id, challenge=new_challenge(), invitation=invitation
+        )
+        made = await self._ceremonies.run(lambda do: options(do, attempt.challenge))
+        return Started(made, await self._attempts.start(attempt))
+
     async def start(self) -> Started:
         """Every passkey of this site can answer: it contains the account that it belongs to."""
-        attempt = Attempt(kind=AttemptKind.PASSKEY_SIGN_IN, challenge=new_challenge())
-        options = await self._ceremonies.run(lambda do: do.sign_in_options(attempt.challenge))
-        return Started(options, await self._attempts.start(attempt))
+        return await self._start(
+            AttemptKind.PASSKEY_SIGN_IN, lambda do, challenge: do.sign_in_options(challenge)
+        )
 
     async def finish(self, attempt_cookie: str, credential: str, where: Where) -> Entered:
         attempt = await self._attempts.resume(attempt_cookie, AttemptKind.PASSKEY_SIGN_IN)
@@ -81,15 +110,11 @@ class PasskeySignIn:
         passkeys = await self._store.all(account_id, PASSKEYS_MAX)
         if not passkeys:
             raise Refusal(Code.INVALID_REQUEST, "Your account has no passkey.")
-        attempt = Attempt(
-            kind=AttemptKind.PASSKEY_PROOF,
-            account_id=account_id,
-            challenge=new_challenge(),
+        return await self._start(
+            AttemptKind.PASSKEY_PROOF,
+            lambda do, challenge: do.sign_in_options(challenge, passkeys),
+            account_id,
         )
-        options = await self._ceremonies.run(
-            lambda do: do.sign_in_options(attempt.challenge, passkeys)
-        )
-        return Started(options, await self._attempts.start(attempt))
 
     async def finish_proof(
         self, visitor: SignedIn, attempt_cookie: str, credential: str, where: Where
@@ -153,32 +178,6 @@ class PasskeySignIn:
             raise refused()
         return token
 
-
-def _shown(passkey: Passkey) -> str:
-    return f"{METHOD} “{passkey.name}”"
-
-
-_UNNAMED: Final = "Account"
-
-
-class Passkeys:
-    def __init__(
-        self,
-        database: Database,
-        attempts: Attempts,
-        clock: Clock,
-        site: Site,
-        issuers: Collection[str] | None = None,
-    ) -> None:
-        """`issuers` are the configured providers: only they count as another way to sign in."""
-        self._database = database
-        self._attempts = attempts
-        self._store = PasskeyStore(database)
-        self._ways_in = WaysInStore(database, issuers)
-        self._activity = Activity(database, clock)
-        self._clock = clock
-        self._ceremonies = Ceremonies(site)
-
     async def all(self, account_id: int) -> Sequence[Passkey]:
         """The oldest first."""
         return await self._store.all(account_id, PASSKEYS_MAX)
@@ -189,29 +188,23 @@ class Passkeys:
         _require_name(name)
         existing = await self.all(account_id)
         _require_room(len(existing))
-        attempt = Attempt(
-            kind=AttemptKind.PASSKEY_REGISTRATION,
-            account_id=account_id,
-            challenge=new_challenge(),
-        )
         user_name = visitor.email or _UNNAMED
-        options = await self._ceremonies.run(
-            lambda do: do.registration_options(account_id, user_name, attempt.challenge, existing)
+        return await self._start(
+            AttemptKind.PASSKEY_REGISTRATION,
+            lambda do, challenge: do.registration_options(
+                account_id, user_name, challenge, existing
+            ),
+            account_id,
         )
-        return Started(options, await self._attempts.start(attempt))
 
     async def start_sign_up(self, account_id: int, invitation: str) -> Started:
         """The first passkey of an account that does not exist yet."""
-        attempt = Attempt(
-            kind=AttemptKind.PASSKEY_SIGN_UP,
-            account_id=account_id,
-            challenge=new_challenge(),
-            invitation=invitation,
+        return await self._start(
+            AttemptKind.PASSKEY_SIGN_UP,
+            lambda do, challenge: do.registration_options(account_id, _UNNAMED, challenge, ()),
+            account_id,
+            invitation,
         )
-        options = await self._ceremonies.run(
-            lambda do: do.registration_options(account_id, _UNNAMED, attempt.challenge, ())
-        )
-        return Started(options, await self._attempts.start(attempt))
 
     async def finish_registration(
         self, visitor: SignedIn, attempt_cookie: str, credential: str, name: str
@@ -301,3 +294,7 @@ def _require_room(count: int) -> None:
             Code.INVALID_REQUEST,
             f"An account can have {PASSKEYS_MAX} passkeys. Remove one that you no longer use.",
         )
+
+
+def _shown(passkey: Passkey) -> str:
+    return f"{METHOD} “{passkey.name}”"

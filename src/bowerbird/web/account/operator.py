@@ -8,7 +8,6 @@ from bowerbird import __version__, errors
 from bowerbird.assembly import Services
 from bowerbird.errors import Refusal
 from bowerbird.library.accounts import accounts
-from bowerbird.library.accounts.accounts import AccountList
 from bowerbird.library.sharing.shares import PATH as SHARED
 from bowerbird.library.sharing.shares import PER_PAGE as SHARES_PER_PAGE
 from bowerbird.library.sharing.shares import ShareOverview
@@ -232,7 +231,6 @@ class _OperatorPage:
         database, clock = services.database, services.clock
         self._settings = services.settings
         self._accounts = services.accounts
-        self._account_list = AccountList(database)
         self._invitations = Invitations(database, clock)
         self._open_jobs = OpenJobs(database, clock)
         self._shares = ShareOverview(database, clock)
@@ -317,11 +315,11 @@ class _OperatorPage:
     async def _listed_accounts(self, visit: Visit) -> dict[str, Any]:
         search, before = visit.query.get("search", "").strip(), visit.query.get("accounts", "")
         if search:
-            found = await self._account_list.starting_with(search)
+            found = await self._accounts.starting_with(search)
         elif before:
-            found = await self._account_list.page(account(before))
+            found = await self._accounts.page(account(before))
         else:
-            found = await self._account_list.page()
+            found = await self._accounts.page()
         shown = found[: accounts.PER_PAGE]
         has_more = len(found) > len(shown)
         return {

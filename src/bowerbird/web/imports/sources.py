@@ -10,7 +10,7 @@ from bowerbird.errors import Refusal
 from bowerbird.library.access.call_allowance import AttemptLimits
 from bowerbird.library.accounts.tokens import NoLiveDevice
 from bowerbird.library.connections import connections, x_lists
-from bowerbird.library.connections.connecting import BegunX, Connecting, Revoking
+from bowerbird.library.connections.connecting import BegunX, Connecting, revoke
 from bowerbird.library.connections.connections import Connections, DeviceRun, NoConnection
 from bowerbird.model.accounts import Account
 from bowerbird.model.arrival import VISIT, IngestRun, RunState
@@ -192,7 +192,7 @@ class SourcePages:
         self._connecting = Connecting(database, clock, settings, self._connections)
         self._devices = services.devices
         self._kept = services.kept_pages
-        self._revoking = Revoking(clock, settings)
+        self._settings = settings
         self._clock = clock
         self._attempts = attempts
         self._pages = pages
@@ -304,7 +304,7 @@ class SourcePages:
             account = visit.account
             source = visit.form.get("source", "")
             removed = await self._connections.disconnect(account, source)
-            await self._revoking.revoke(visit.account_id, removed)
+            await revoke(self._settings, self._clock, visit.account_id, removed)
 
         return await self._after(change(), "source-disconnected")
 

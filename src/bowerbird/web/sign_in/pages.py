@@ -54,7 +54,7 @@ class SignInPages:
         return self._shown(visit)
 
     async def start(self, visit: Visit) -> Reply:
-        started = await self._parts.passkey_sign_in.start()
+        started = await self._parts.passkeys.start()
         visit.keep_attempt(started.attempt)
         return self._pages.json({"publicKey": started.options})
 
@@ -62,9 +62,7 @@ class SignInPages:
         self._parts.limits.count(visit.network)
         credential = visit.form.get("credential", "")
         try:
-            entered = await self._parts.passkey_sign_in.finish(
-                visit.attempt, credential, visit.where
-            )
+            entered = await self._parts.passkeys.finish(visit.attempt, credential, visit.where)
         except Refusal as refused:
             return self._shown(visit, problem=refused.sentence, status=refused.status)
         visit.enter(entered.session_token, ABSOLUTE_DAYS)
@@ -90,7 +88,7 @@ _CHANGES: Final = {
 
 
 def proof_routes(parts: SignInParts, pages: VisitPages) -> list[PageRoute]:
-    sign_in, limits = parts.passkey_sign_in, parts.limits
+    sign_in, limits = parts.passkeys, parts.limits
 
     async def shown(visit: Visit, *, problem: str = "", status: int = 200) -> Reply:
         path = visit.next_path()

@@ -13,7 +13,7 @@ from bowerbird.library.sign_in.attempts import Attempts
 from bowerbird.library.sign_in.mailed_links import EmailChanges
 from bowerbird.library.sign_in.one_time_links import Invitations
 from bowerbird.library.sign_in.passkey_answers import Site
-from bowerbird.library.sign_in.passkeys import Passkeys, PasskeySignIn
+from bowerbird.library.sign_in.passkeys import Passkeys
 from bowerbird.library.sign_in.provider_sign_in import Identities, ProviderSignIn
 from bowerbird.library.sign_in.sign_up import SignUp
 from bowerbird.model.accounts import Passkey
@@ -98,10 +98,8 @@ class SignInParts:
         self.emails = EmailChanges(database, accounts, clock, settings)
         self.identities = Identities(database, providers, clock)
         self.providers = ProviderLists(providers, self.identities)
-        self.passkeys = Passkeys(
-            database, attempts, clock, site, {each.issuer for each in providers}
-        )
-        self.passkey_sign_in = PasskeySignIn(database, sessions, attempts, clock, site)
+        issuers = {each.issuer for each in providers}
+        self.passkeys = Passkeys(database, sessions, attempts, clock, site=site, issuers=issuers)
         self.provider_sign_in = ProviderSignIn(
             database,
             sessions,
