@@ -6,7 +6,7 @@ import pytest
 
 from bowerbird.clock import system_clock
 from bowerbird.jobs.account_jobs import ReindexJobs
-from bowerbird.library.upkeep.corrections import PostLanguages
+from bowerbird.library.upkeep.corrections import PostTraits
 from bowerbird.model.posts.networks import NETWORKS, bits_of, called
 from bowerbird.storage.database import Transaction
 from tests.support import make, saving, writing
@@ -426,7 +426,9 @@ async def _forget(member: Member) -> None:
     async def work(transaction: Transaction) -> None:
         values = {"account_id": member.account_id}
         await transaction.run(
-            "UPDATE bookmark SET language = NULL WHERE account_id = :account_id", values
+            "UPDATE bookmark SET language = NULL, media = media & 65535"
+            " WHERE account_id = :account_id",
+            values,
         )
 
     await member.database.write(work)
@@ -439,7 +441,7 @@ async def test_the_languages_of_stored_posts_are_found_in_the_background(
     await fill(alice)
     await bob.save()
     await _forget(alice)
-    languages = PostLanguages(alice.database)
+    languages = PostTraits(alice.database)
     assert await listed(alice, language="de") == set()
     assert "16" in await listed(alice, q="-lang:en")
     await ReindexJobs(alice.database, system_clock).sweep()

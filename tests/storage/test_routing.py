@@ -22,7 +22,6 @@ SWEEPS = {
     ("accounts", "partly_deleted"): "accounts whose deletion was interrupted",
     ("annotations", "accounts_to_index"): "accounts with notes that are not searchable yet",
     ("checks", "accounts_with_undated"): "accounts with posts that have no time yet",
-    ("checks", "accounts_without_languages"): "accounts with posts to find the languages of",
     ("checks", "accounts_without_traits"): "accounts with posts to find the traits of",
     ("connections", "due_accounts"): "accounts whose sources are to be read",
     ("digests", "due_accounts"): "accounts whose digest is to be written",

@@ -26,7 +26,7 @@ from bowerbird.library.links import LinkReading
 from bowerbird.library.media.keeping import Keeping
 from bowerbird.library.rules.matching import RuleNearness
 from bowerbird.library.rules.running import RuleRuns
-from bowerbird.library.upkeep.corrections import Dating, PostLanguages, PostTraits, Reindexing
+from bowerbird.library.upkeep.corrections import Dating, PostTraits, Reindexing
 from bowerbird.library.vectors.builds import (
     BUILD_EVERY_S,
     JOB,
@@ -237,7 +237,6 @@ class ReindexJobs(AccountJobs):
         super().__init__(database, clock, REINDEX, REINDEXING, turn_s)
         self._reindexing = Reindexing(database, clock)
         self._dating = Dating(database, clock)
-        self._languages = PostLanguages(database)
         self._traits = PostTraits(database)
         # No release of today stores a post without a time.
         self._has_dated = False
@@ -250,13 +249,11 @@ class ReindexJobs(AccountJobs):
             await self._add_all(self._dating.due_accounts)
             self._has_dated = True
         # A node of an earlier release may still be running.
-        await self._add_all(self._languages.due_accounts)
         await self._add_all(self._traits.due_accounts)
         await self._add_all(partial(self._reindexing.due_accounts, job_kind=REINDEX))
 
     async def _run(self, job: Job, progress: Progress) -> None:
         await self._dating.run(job.account_id)
-        await self._languages.run(job.account_id)
         await self._traits.run(job.account_id)
         await self._reindexing.run(job.account_id, in_turns(progress, self._turn_s))
 

@@ -82,18 +82,6 @@ class CheckStore(Store):
         rows = await transaction.rows(self._sql["undated"], values)
         return [row[0] for row in rows]
 
-    async def accounts_without_languages(self, after: int, limit: int) -> list[int]:
-        """The next accounts with posts whose language nothing has looked for."""
-        rows = await self._read_slowly("accounts_without_languages", after=after, limit=limit)
-        return [row[0] for row in rows]
-
-    async def without_language(
-        self, transaction: Transaction, account_id: int, limit: int
-    ) -> list[int]:
-        """The numbers of some of them."""
-        rows = await self._rows(transaction, "without_language", account_id=account_id, limit=limit)
-        return [row[0] for row in rows]
-
     async def accounts_without_traits(self, after: int, limit: int) -> list[int]:
         """The next accounts with posts whose traits nothing has looked for."""
         rows = await self._read_slowly("accounts_without_traits", after=after, limit=limit)

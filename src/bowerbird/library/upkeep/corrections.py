@@ -32,7 +32,7 @@ from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.bookmarks.word_index import WordSegments
 from bowerbird.storage.checks import CheckStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.libraries import LibraryStore, LockedLibrary
+from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.words.word_counts import UncountedPost, WordCounts
 
 _ACCOUNTS_PER_PAGE: Final = 500
@@ -141,8 +141,8 @@ def _row(comparison: Comparison) -> dict[str, Any]:
     return {**comparison.row(""), "words": None}
 
 
-class _Looking:
-    """Looks at posts that an earlier release stored, some in each transaction."""
+class PostTraits:
+    """Finds the traits and the language of posts that an earlier release stored."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -150,80 +150,39 @@ class _Looking:
         self._store = CheckStore(database)
         self._upserts = UpsertStore(database)
 
-    async def run(self, account_id: int) -> None:
-        async def work(transaction: Transaction) -> bool:
-            library = await lock_library(self._libraries, transaction, account_id)
-            has_looked = await self._look(library)
-            if has_looked:
-                await self._libraries.touch(transaction, account_id)
-            return has_looked
-
-        while await self._database.write(work):  # noqa: ASYNC110 - leaves time for other writers
-            await asyncio.sleep(_PAUSE_S)
-
-    async def _look(self, library: LockedLibrary) -> bool:
-        """Stores what it finds of some posts. False if none are left."""
-        raise NotImplementedError
-
-
-class PostLanguages(_Looking):
-    """Finds their languages."""
-
-    async def due_accounts(self, after: int) -> Sequence[int]:
-        """The next accounts with posts that nothing has looked at."""
-        return await self._store.accounts_without_languages(after, _ACCOUNTS_PER_PAGE)
-
-    async def _look(self, library: LockedLibrary) -> bool:
-        account_id = library.account_id
-        numbers = await self._store.without_language(
-            library.transaction, account_id, _POSTS_PER_TURN
-        )
-        if not numbers:
-            return False
-        renderings = await self._upserts.renderings(library, numbers)
-        # Those that cannot be read have an unknown one.
-        found = {number: _language(renderings.get(number, b"")) for number in numbers}
-        await self._upserts.set_languages(library, found)
-        return True
-
-
-def _language(rendering: bytes) -> str:
-    try:
-        return language_of(_decode(json_depth.cut(rendering + b"}")))
-    except msgspec.MsgspecError:
-        return languages.UNKNOWN
-
-
-class PostTraits(_Looking):
-    """Finds their traits."""
-
     async def due_accounts(self, after: int) -> Sequence[int]:
         """The next accounts with posts that nothing has looked at."""
         return await self._store.accounts_without_traits(after, _ACCOUNTS_PER_PAGE)
 
-    async def _look(self, library: LockedLibrary) -> bool:
-        account_id = library.account_id
-        found = await self._store.without_traits(library.transaction, account_id, _POSTS_PER_TURN)
-        if not found:
-            return False
-        renderings = await self._upserts.renderings(library, list(found))
-        rows = [
-            {"number": number, **_traits(bits, renderings.get(number, b""))}
-            for number, bits in found.items()
-        ]
-        await self._upserts.set_traits(library, rows)
-        return True
+    async def run(self, account_id: int) -> None:
+        async def work(transaction: Transaction) -> bool:
+            library = await lock_library(self._libraries, transaction, account_id)
+            found = await self._store.without_traits(transaction, account_id, _POSTS_PER_TURN)
+            if not found:
+                return False
+            renderings = await self._upserts.renderings(library, list(found))
+            rows = [
+                {"number": number, **_traits(bits, renderings.get(number, b""))}
+                for number, bits in found.items()
+            ]
+            await self._upserts.set_traits(library, rows)
+            await self._libraries.touch(transaction, account_id)
+            return True
+
+        while await self._database.write(work):  # noqa: ASYNC110 - leaves time for other writers
+            await asyncio.sleep(_PAUSE_S)
 
 
-def _traits(bits: int, rendering: bytes) -> dict[str, int | None]:
+def _traits(bits: int, rendering: bytes) -> dict[str, int | str | None]:
     try:
         post = _decode(json_depth.cut(rendering + b"}"))
     except msgspec.MsgspecError:
-        # Those that cannot be read have none.
+        # Those that cannot be read have none, and an unknown language.
         prints = dict.fromkeys(("text_print", "link_print", "picture_print"))
-        return {"media": bits | traits.LOOKED_AT, **prints}
+        return {"media": bits | traits.LOOKED_AT, "language": languages.UNKNOWN, **prints}
     return {
         "media": media_of(post),
+        "language": language_of(post),
         "text_print": traits.text_print(post),
         "link_print": traits.link_print(post),
         "picture_print": traits.picture_print(post),

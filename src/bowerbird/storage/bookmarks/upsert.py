@@ -110,13 +110,8 @@ class UpsertStore(Store):
         if row["words"] is not None:
             await self.reword(opened, [row], counted)
 
-    async def set_languages(self, opened: LockedLibrary, languages: Mapping[int, str]) -> None:
-        """By the numbers of stored bookmarks."""
-        rows = [{"number": number, "language": code} for number, code in languages.items()]
-        await opened.transaction.run_many(self._sql["set_language"], _placed(opened, rows))
-
     async def set_traits(self, opened: LockedLibrary, rows: Sequence[dict[str, Any]]) -> None:
-        """Of stored bookmarks: a row has the number, the media and both prints."""
+        """Of stored bookmarks: a row has the number, the media, the language and the prints."""
         await opened.transaction.run_many(self._sql["set_traits"], _placed(opened, rows))
 
     async def reword(

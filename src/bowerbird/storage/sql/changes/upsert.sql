@@ -39,15 +39,10 @@ UPDATE bookmark
  WHERE account_id = :account_id
    AND number = :number
 
--- name: set_language
-UPDATE bookmark
-   SET language = :language
- WHERE account_id = :account_id
-   AND number = :number
-
 -- name: set_traits
 UPDATE bookmark
    SET media = :media,
+       language = :language,
        text_print = :text_print,
        link_print = :link_print,
        picture_print = :picture_print

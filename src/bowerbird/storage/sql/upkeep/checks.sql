@@ -95,24 +95,6 @@ SELECT b.number
  ORDER BY b.number
  LIMIT :limit
 
--- name: accounts_without_languages
-SELECT l.account_id
-  FROM library AS l
- WHERE l.account_id > :after
-   AND EXISTS (SELECT 1
-                 FROM bookmark AS b
-                WHERE b.account_id = l.account_id
-                  AND b.language IS NULL)
- ORDER BY l.account_id
- LIMIT :limit
-
--- name: without_language
-SELECT b.number
-  FROM bookmark AS b
- WHERE b.account_id = :account_id
-   AND b.language IS NULL
- LIMIT :limit
-
 -- name: leftovers
 -- Rows without an account. A deletion removes the person last, so its rows do not count yet.
 -- Citus does not join a table of the coordinator with a distributed one, except as a materialized list.
