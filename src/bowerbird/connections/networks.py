@@ -116,7 +116,6 @@ class Bluesky(NetworkClient):
         return self._session(answer)[1]
 
     async def revoke(self, tokens: Tokens) -> None:
-        """Ends the session."""
         url = f"{self._server}/xrpc/{_SESSION}.deleteSession"
         # Its answer is empty, and not JSON.
         answer = await self._fetcher.post_json(url, token=tokens.refresh, is_json=False)
@@ -206,7 +205,6 @@ class XApi(NetworkClient):
         return await self._granted(tokens, fields)
 
     async def revoke(self, tokens: Tokens) -> None:
-        """Ends both tokens."""
         for token in (tokens.refresh, tokens.access):
             self._checked(await self._sent_by_app(tokens, "revoke", {"token": token}))
 

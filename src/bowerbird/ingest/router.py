@@ -309,7 +309,6 @@ class FileHandlers:
 
 
 def _client(request: Request) -> str:
-    """The name of the program, for the list of imports."""
     sent = request.headers.get(b"user-agent", b"").decode("latin-1")
     return "".join(filter(str.isprintable, sent))[:_MAX_CLIENT]
 

@@ -66,7 +66,6 @@ def sentence_of(message: str) -> str:
 
 
 def _begun(problem: str) -> str:
-    """A sentence about the record as a whole."""
     return f"The record {problem}" if problem.startswith(("must ", "is ")) else problem
 
 

@@ -321,7 +321,6 @@ def _parse(address: str, read: Callable[[str, SplitResult], PostLink | None]) ->
 
 
 def _split(address: str) -> tuple[str, SplitResult] | None:
-    """The host of a web address, and its parts."""
     address = address.strip()
     if len(address) > MAX_LINK_CHARACTERS:
         return None

@@ -42,7 +42,6 @@ def _named(gates: Mapping[str, Gate], gate: Gate) -> str:
 
 
 def check_similar(account: Account) -> None:
-    """Similar posts are found by meaning, which needs a paid plan."""
     if account.is_free:
         raise Refusal(
             Code.VECTOR_SEARCH_NOT_ALLOWED,
@@ -68,7 +67,6 @@ def reason(sentence: str) -> str:
 
 
 def no_vectors() -> Refusal:
-    """A service without models has no vectors."""
     return Refusal(
         Code.VECTOR_SEARCH_NOT_ALLOWED,
         "This service does not support search by meaning.",
@@ -97,7 +95,6 @@ def other_dimensions(returned: int, stored: int) -> Refusal:
 
 
 def check_writes(account: Account) -> None:
-    """Writing labels and Smart Views needs a paid plan."""
     if account.is_free:
         raise Refusal(
             Code.SUBSCRIPTION_REQUIRED, "Writing labels and Smart Views needs a paid plan."

@@ -288,7 +288,6 @@ class AccountDeletion:
         return done
 
     async def complete_all(self, files: Files) -> None:
-        """Finishes the deletions that have started."""
         for account_id in await self._store.partly_deleted(_AT_ONCE):
             removed = await self.complete(account_id, files)
             structlog.get_logger().info("account deleted", account=account_id, bookmarks=removed)

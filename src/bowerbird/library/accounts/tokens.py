@@ -181,7 +181,6 @@ class Devices(Tokens[Device]):
         return Device(id, name, "", self._clock())
 
     async def create(self, account_id: int, name: str) -> str:
-        """Returns the token of the new device."""
         return (await self.issue(account_id, name)).text
 
     async def caller(self, token: str) -> DeviceCaller | None:

@@ -171,7 +171,6 @@ class EmailChanges:
         return self._mailer.is_ready
 
     async def ask(self, visitor: SignedIn, email: str) -> None:
-        """Sends a link to the new address."""
         email = checked_email(email)
         if fold(email) == fold(visitor.email):
             raise EmailRefused(Code.INVALID_REQUEST, "This is your address already.")

@@ -85,7 +85,6 @@ class OneTimeLinks:
         return ways_in.total > 0
 
     async def create_for(self, account_id: int) -> str:
-        """Returns the token of a link for an account."""
         return await self._create(LinkKind.ACCOUNT, account_id)
 
     async def create_to_mail(self, account_id: int) -> str:

@@ -93,15 +93,13 @@ class Passkeys:
         account_id = sent.account_id
         if account_id is None:
             raise refused()
-        passkey, sign_count = await self._checked(account_id, attempt, sent)
-        entry = self._activity.entry(ActivityKind.SIGNED_IN, _shown(passkey))
-
-        async def enter(transaction: Transaction) -> str:
-            token = await self._sessions.start(transaction, account_id, METHOD, where)
-            await self._activity.add(transaction, account_id, entry)
-            return token
-
-        token = await self._use(account_id, attempt, passkey, sign_count, enter)
+        token = await self._use(
+            account_id,
+            attempt,
+            sent,
+            ActivityKind.SIGNED_IN,
+            lambda t: self._sessions.start(t, account_id, METHOD, where),
+        )
         return Entered(account_id, token)
 
     async def start_proof(self, visitor: SignedIn) -> Started:
@@ -126,37 +124,33 @@ class Passkeys:
         # Authenticators need not name the account if they were asked for certain passkeys.
         if attempt.account_id != account_id or sent.account_id not in (None, account_id):
             raise refused()
-        passkey, sign_count = await self._checked(account_id, attempt, sent)
-        entry = self._activity.entry(ActivityKind.PROVED_AGAIN, _shown(passkey))
+        return await self._use(
+            account_id,
+            attempt,
+            sent,
+            ActivityKind.PROVED_AGAIN,
+            lambda t: self._sessions.prove(t, visitor, METHOD, where),
+        )
 
-        async def prove(transaction: Transaction) -> str:
-            token = await self._sessions.prove(transaction, visitor, METHOD, where)
-            await self._activity.add(transaction, account_id, entry)
-            return token
+    async def _use(
+        self,
+        account_id: int,
+        attempt: Attempt,
+        sent: Assertion,
+        kind: ActivityKind,
+        effect: Callable[[Transaction], Awaitable[str]],
+    ) -> str:
+        """Runs `effect`, which returns a token, once per attempt.
 
-        return await self._use(account_id, attempt, passkey, sign_count, prove)
-
-    async def _checked(
-        self, account_id: int, attempt: Attempt, sent: Assertion
-    ) -> tuple[Passkey, int]:
-        """The passkey that signed, and its counter."""
+        Not if the counter shows that the passkey was copied.
+        """
         passkey = await self._store.by_credential(self._database, account_id, sent.credential_id)
         sign_count = await self._ceremonies.run(
             lambda do: do.check_assertion(sent, attempt.challenge, passkey)
         )
         if passkey is None:
             raise refused()
-        return passkey, sign_count
-
-    async def _use(
-        self,
-        account_id: int,
-        attempt: Attempt,
-        passkey: Passkey,
-        sign_count: int,
-        effect: Callable[[Transaction], Awaitable[str]],
-    ) -> str:
-        """Runs `effect` once per attempt, unless the counter shows that the passkey was copied."""
+        entry = self._activity.entry(kind, f"{METHOD} “{passkey.name}”")
         warning = self._activity.entry(ActivityKind.PASSKEY_REFUSED, passkey.name)
 
         async def work(transaction: Transaction) -> str:
@@ -168,10 +162,9 @@ class Passkeys:
                 sign_count=sign_count,
                 used_at=self._clock(),
             )
-            if is_used:
-                return await effect(transaction)
-            await self._activity.add(transaction, account_id, warning)
-            return ""
+            token = await effect(transaction) if is_used else ""
+            await self._activity.add(transaction, account_id, entry if is_used else warning)
+            return token
 
         token = await self._database.write(work, account_id)
         if not token:
@@ -294,7 +287,3 @@ def _require_room(count: int) -> None:
             Code.INVALID_REQUEST,
             f"An account can have {PASSKEYS_MAX} passkeys. Remove one that you no longer use.",
         )
-
-
-def _shown(passkey: Passkey) -> str:
-    return f"{METHOD} “{passkey.name}”"

@@ -7,7 +7,7 @@ Signing in with a provider, proving again with one, and connecting one to an acc
 """
 
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Final
 
@@ -230,28 +230,44 @@ class ProviderSignIn:
         account_id = await self._identities.account_of(self._database, proved)
         if account_id is None:
             return None
-        entry = self._activity.entry(ActivityKind.SIGNED_IN, self._shown(proved))
-
-        async def work(transaction: Transaction) -> str:
-            await self._attempts.spend(transaction, attempt)
-            if not await self._identities.use(transaction, account_id, proved):
-                raise _not_connected(self._identities.title_of(proved.issuer))
-            token = await self._sessions.start(transaction, account_id, attempt.provider, where)
-            await self._activity.add(transaction, account_id, entry)
-            return token
-
-        return Entered(account_id, await self._database.write(work, account_id))
+        token = await self._use(
+            returned,
+            account_id,
+            ActivityKind.SIGNED_IN,
+            lambda t: self._sessions.start(t, account_id, attempt.provider, where),
+        )
+        return Entered(account_id, token)
 
     async def prove(self, returned: Returned, visitor: SignedIn, where: Where) -> str:
         """Returns the new token of the session."""
-        attempt, proved, account_id = returned.attempt, returned.proved, _holder(returned, visitor)
-        entry = self._activity.entry(ActivityKind.PROVED_AGAIN, self._shown(proved))
+        method = returned.attempt.provider
+        return await self._use(
+            returned,
+            _holder(returned, visitor),
+            ActivityKind.PROVED_AGAIN,
+            lambda t: self._sessions.prove(t, visitor, method, where),
+        )
+
+    async def _use(
+        self,
+        returned: Returned,
+        account_id: int,
+        kind: ActivityKind,
+        effect: Callable[[Transaction], Awaitable[str]],
+    ) -> str:
+        """Runs `effect`, which returns a token, once per attempt."""
+        proved = returned.proved
+        entry = self._activity.entry(kind, self._shown(proved))
 
         async def work(transaction: Transaction) -> str:
-            await self._attempts.spend(transaction, attempt)
+            await self._attempts.spend(transaction, returned.attempt)
             if not await self._identities.use(transaction, account_id, proved):
-                raise _not_connected(self._identities.title_of(proved.issuer))
-            token = await self._sessions.prove(transaction, visitor, attempt.provider, where)
+                raise Refusal(
+                    Code.INVALID_REQUEST,
+                    f"This account at {self._identities.title_of(proved.issuer)} is not connected "
+                    "to your account here.",
+                )
+            token = await effect(transaction)
             await self._activity.add(transaction, account_id, entry)
             return token
 
@@ -280,9 +296,3 @@ def _holder(returned: Returned, visitor: SignedIn) -> int:
             Code.INVALID_REQUEST, "You have signed in to another account since. Start again."
         )
     return account_id
-
-
-def _not_connected(title: str) -> Refusal:
-    return Refusal(
-        Code.INVALID_REQUEST, f"This account at {title} is not connected to your account here."
-    )

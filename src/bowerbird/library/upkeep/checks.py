@@ -274,7 +274,6 @@ class Checks:
         self._fixes, self._is_deep = fixes, is_deep
 
     async def leftovers(self) -> list[Finding]:
-        """Rows without an account."""
         found = await self._store.leftovers()
         if self._fixes:
             await self._store.delete_leftovers(found)

@@ -279,7 +279,6 @@ class Reindexing:
             await asyncio.sleep(self._pause_s)
 
     async def _next(self, account: Account) -> list[UncountedPost]:
-        """The posts of the next turn."""
         found = await self._counts.uncounted(account, self._posts_per_turn)
         if not found:
             return []

@@ -73,7 +73,6 @@ def data_folder(settings: Settings) -> Result:
 
 
 def free_bytes(settings: Settings) -> int:
-    """The free space on the disk of the data folder."""
     return shutil.disk_usage(_existing(settings)).free
 
 
@@ -104,7 +103,6 @@ async def jobs(settings: Settings, store: JobStore, now: int, *, is_quick: bool)
 
 
 async def images(settings: Settings, store: MediaStore) -> Result:
-    """How many images of posts are kept and how many wait."""
     found = await store.totals(settings.media_quota_mb * 1_000_000)
     sentence = (
         f"{found.kept:,} kept, {found.bytes / 1e6:,.1f} MB; {found.waiting:,} waiting, "

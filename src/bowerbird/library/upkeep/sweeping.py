@@ -103,7 +103,6 @@ class Sweeping:
         return removed
 
     async def keep_sweeping(self, every_s: float = EVERY_S, first_s: float | None = None) -> None:
-        """Sweeps regularly until it is cancelled."""
         pause = random.uniform(*_FIRST_DELAY_S) if first_s is None else first_s  # noqa: S311 - no secret
         while True:
             await asyncio.sleep(pause)

@@ -128,7 +128,6 @@ def _lines(window: Window) -> Iterator[Record]:
 
 
 def _skip_line(window: Window) -> None:
-    """Skips the rest of a line that is too long."""
     while window.more():
         end = window.data.find(b"\n")
         window.advance_to(end + 1 or len(window.data))

@@ -53,7 +53,6 @@ def value_of(record: Record, decode: Callable[[bytes], Any] = decode) -> Any:
 def read_records(
     file: Readable, decode: Callable[[bytes], Any] = decode
 ) -> Iterator[tuple[int, Any]]:
-    """The line and the value of each record."""
     try:
         for record in records(file):
             yield record.line, value_of(record, decode)

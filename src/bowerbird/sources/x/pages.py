@@ -75,7 +75,6 @@ def _has_nothing(value: object) -> bool:
 
 
 def errors_of(document: object) -> tuple[str, ...]:
-    """The errors that X reports in its answer."""
     listed = objects(at(document, "errors"))[:_MAX_ERRORS]
     names = (
         first_text((at(error, "message"), at(error, "detail"), at(error, "title")))

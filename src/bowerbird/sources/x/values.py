@@ -159,7 +159,6 @@ def iso_date(value: object) -> str:
 
 
 def date_of_post(post_id: str) -> str:
-    """The date in the id of a post."""
     number = int(post_id) if post_id else 0
     if number < _FIRST_SNOWFLAKE:
         return ""
