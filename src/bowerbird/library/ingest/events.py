@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from functools import partial
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
@@ -12,8 +11,9 @@ from msgspec import Struct
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, OperationError, Refusal
 from bowerbird.library.access import plans, turns
+from bowerbird.library.access.turns import DoFirst
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
-from bowerbird.library.imports.intake import Intake, ItemResult, PreparedIntake, parts
+from bowerbird.library.imports.intake import Intake, ItemResult, parts
 from bowerbird.library.ingest import page_reading
 from bowerbird.library.ingest.page_reading import CapturedPage
 from bowerbird.library.ingest.removals import RemovedPosts
@@ -64,11 +64,6 @@ class EventsResult(Struct, frozen=True, kw_only=True):
     """Labels that added posts did not get. The posts are stored."""
 
 
-class _Added(Struct, frozen=True):
-    post: FoundPost
-    is_readable: bool
-
-
 class _Dated(NamedTuple):
     at: int
     event: Event
@@ -110,7 +105,7 @@ class IngestEvents:
         known = await self._bookmarks.stored(account, list(moments)) if moments else {}
         await self._removed.mark(account, user, moments)
         stored = await self._store(account, user, removed, []) if removed else _Stored()
-        for part in parts([one.post for one in added]):
+        for part in parts([post for post, _ in added]):
             some = {one.record.post_id: fresh[one.record.post_id] for one in part}
             stored += await self._store(account, user, some, part)
         await self._runs.note_use(account)
@@ -123,7 +118,7 @@ class IngestEvents:
             removed=sum(one in known for one in stored.removed),
             not_found=sum(one not in known for one in stored.removed),
             stale=len(events) - stored.events + results.count(ItemResult.IGNORED_DELETED),
-            unreadable=sum(not one.is_readable for one in added),
+            unreadable=sum(not is_readable for _, is_readable in added),
             labels_left_out=[*refused, *stored.labels_left_out],
         )
 
@@ -146,43 +141,30 @@ class IngestEvents:
         posts: Sequence[FoundPost],
     ) -> _Stored:
         """Takes the posts and marks the events in one transaction, so that copies do nothing."""
-        while True:
-            prepared = await self._intake.prepare(account, posts)
-            stored = await turns.run(
-                self._database,
-                partial(
-                    self._try_to_store, account=account, user=user, dated=dated, posts=prepared
-                ),
-                account.account_id,
-            )
-            if stored is not None:
-                return stored
-            # A later event about one of the posts came in between.
-            dated = await self._fresh(self._database, account, user, dated)
-            posts = [one for one in posts if one.record.post_id in dated]
+        prepared = await self._intake.prepare(account, posts)
 
-    async def _try_to_store(
-        self,
-        transaction: Transaction,
-        *,
-        account: Account,
-        user: SourceUser,
-        dated: Mapping[str, _Dated],
-        posts: PreparedIntake,
-    ) -> _Stored | None:
-        """None if some of the events are not fresh any more."""
-        await self._renames.lock(transaction, account.account_id)
-        if len(await self._fresh(transaction, account, user, dated)) < len(dated):
-            return None
-        step = await self._intake.take_within(transaction, account, posts)
-        for post_id, (at, event) in sorted(dated.items()):
-            is_saved = event.type == "added"
-            await self._posts.change(
-                transaction, account.account_id, user, post_id, at=at, is_saved=is_saved
-            )
-        removed = (one for one, (_, event) in dated.items() if event.type == "removed")
-        results = tuple(result for _, result in step.results)
-        return _Stored(results, tuple(removed), _left_out(step.labels_left_out))
+        async def prepare_again() -> None:
+            """A later event about one of the posts came in between."""
+            nonlocal dated, prepared
+            dated = await self._fresh(self._database, account, user, dated)
+            left = [one for one in posts if one.record.post_id in dated]
+            prepared = await self._intake.prepare(account, left)
+
+        async def work(transaction: Transaction) -> _Stored:
+            await self._renames.lock(transaction, account.account_id)
+            if len(await self._fresh(transaction, account, user, dated)) < len(dated):
+                raise DoFirst(prepare_again)
+            step = await self._intake.take_within(transaction, account, prepared)
+            for post_id, (at, event) in sorted(dated.items()):
+                is_saved = event.type == "added"
+                await self._posts.change(
+                    transaction, account.account_id, user, post_id, at=at, is_saved=is_saved
+                )
+            removed = (one for one, (_, event) in dated.items() if event.type == "removed")
+            results = tuple(result for _, result in step.results)
+            return _Stored(results, tuple(removed), _left_out(step.labels_left_out))
+
+        return await turns.run(self._database, work, account.account_id)
 
 
 def _latest(events: Sequence[Event], now: int) -> dict[str, _Dated]:
@@ -241,7 +223,8 @@ def _left_out(found: Sequence[LeftOutLabels]) -> tuple[LabelsLeftOut, ...]:
     )
 
 
-def _added(fresh: Mapping[str, _Dated], now: int) -> list[_Added]:
+def _added(fresh: Mapping[str, _Dated], now: int) -> list[tuple[FoundPost, bool]]:
+    """The posts to take, and whether they could be read."""
     added = []
     for at, event in fresh.values():
         if event.type == "added":
@@ -249,7 +232,7 @@ def _added(fresh: Mapping[str, _Dated], now: int) -> list[_Added]:
             post = msgspec.structs.replace(
                 read or _stub(event.post_id, at), added_labels=tuple(event.labels or ())
             )
-            added.append(_Added(post, is_readable=read is not None or event.payload is None))
+            added.append((post, read is not None or event.payload is None))
     return added
 
 

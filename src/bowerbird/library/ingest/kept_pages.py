@@ -18,7 +18,7 @@ from bowerbird.library.ingest import page_reading
 from bowerbird.library.ingest.page_reading import CapturedPage, ReadPage
 from bowerbird.library.ingest.removals import RemovedPosts
 from bowerbird.model.accounts import Account
-from bowerbird.model.arrival import KeptPage
+from bowerbird.model.arrival import IngestRun, KeptPage
 from bowerbird.requests import limits
 from bowerbird.sources.x.pages import Folder
 from bowerbird.storage.bookmarks.upsert import UpsertStore
@@ -91,6 +91,26 @@ class KeptPages:
         if count > limits.FOLDERS_MAX:
             problem = f"an account can have the names of {limits.FOLDERS_MAX:,} folders"
             raise errors.invalid("payload", problem)
+
+    async def note(
+        self, transaction: Transaction, account_id: int, run: IngestRun, read: ReadPage, at: int
+    ) -> None:
+        """What the page of a run says about its posts."""
+        if read.is_own:
+            return
+        if read.is_listed:
+            unnamed = await self._posts.at_indexes(transaction, account_id, read.unnamed_indexes)
+            post_ids = list(dict.fromkeys([*read.listed_ids, *unnamed]))
+            await self._posts.see(transaction, account_id, post_ids, run, at)
+        elif read.lists_saved_posts:
+            for post_id in sorted(read.listed_ids):
+                await self._posts.change(
+                    transaction, account_id, run.user, post_id, at=at, is_saved=True
+                )
+        if read.lists_saved_posts:
+            await self._posts.note_gone(transaction, account_id, run.user, read.gone, at)
+        shown = [post.record.post_id for post in read.posts]
+        await self._posts.note_shown(transaction, account_id, shown, at)
 
     async def read_again(self, account: Account) -> ReadAgain:
         """Reads every kept page with the current readers; forgets those that can be read."""
@@ -172,21 +192,13 @@ class KeptPages:
         async def work(transaction: Transaction) -> None:
             if read.folders:
                 await self.put_folders(transaction, account, read.folders)
-            if run is None or read.is_own or not read.lists_saved_posts:
-                return
-            # Not as seen by its run: a later run may have seen the post since.
-            for post_id in read.listed_ids:
-                await self._posts.change(
-                    transaction, account_id, run.user, post_id, at=kept.captured_at, is_saved=True
-                )
-            await self._posts.note_gone(
-                transaction, account_id, run.user, read.gone, kept.captured_at
-            )
-            shown = [post.record.post_id for post in read.posts]
-            await self._posts.note_shown(transaction, account_id, shown, kept.captured_at)
+            if run is not None and read.says_saved:
+                # Not as seen by its run: a later run may have seen the posts since.
+                of_part = msgspec.structs.replace(read, is_listed=False)
+                await self.note(transaction, account_id, run, of_part, kept.captured_at)
 
         await self._database.write(work, account_id)
-        if run is not None and read.lists_saved_posts and not read.is_own:
+        if run is not None and read.says_saved:
             await self._removed.mark_late(account, run.user, read.listed_ids)
         await self.store.delete(account_id, kept.kept_id)
 

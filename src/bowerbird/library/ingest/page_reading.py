@@ -103,6 +103,11 @@ class ReadPage(Page, frozen=True, kw_only=True):
     lacks_folder: bool = False
 
     @property
+    def says_saved(self) -> bool:
+        """Whether its posts were saved at the source. Records of other sources say nothing."""
+        return self.lists_saved_posts and not self.is_own
+
+    @property
     def unreadable(self) -> int:
         """How many parts of the page no reader understood."""
         invalid = sum(found.reason is Reason.INVALID for found in self.left_out)
@@ -166,7 +171,7 @@ def read(page: CapturedPage, now: int, folder_name: str = "") -> ReadPage:
     try:
         read = _read(page, now, folder_name)
         captured_at = min(page.captured_at, now)
-        is_saved = read.lists_saved_posts and not read.is_own
+        is_saved = read.says_saved
         posts = [
             msgspec.structs.replace(
                 post, captured_at=captured_at, is_saved=is_saved, is_shown=not read.is_own

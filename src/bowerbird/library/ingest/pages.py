@@ -224,7 +224,7 @@ class IngestPages:
             is_known_part=await self._is_known_part(account, run, read),
         )
         answer = await self._store_page(account, taken)
-        if read.lists_saved_posts and not read.is_own:
+        if read.says_saved:
             await self._removed.mark_late(account, run.user, read.listed_ids)
         if read.folders:
             # Pages of these folders may have come first.
@@ -299,7 +299,7 @@ class IngestPages:
             if again := await self._stored(transaction, account, run, page.seq, page.fingerprint):
                 return again
             raise errors.not_found("run", run.run_id)
-        await self._note_saved(transaction, account_id, taken)
+        await self._kept.note(transaction, account_id, run, read, taken.captured_at)
         if reason is not None:
             await self._removals.note_completeness(transaction, account, run.run_id)
         if read.folders:
@@ -309,25 +309,6 @@ class IngestPages:
         await self._devices.note_use(transaction, account_id, run.device_id, now, USE_NOTED_EVERY)
         await self._used.add(transaction, account_id, day_of(now), uses=1)
         return PageAnswer(page.answer, is_replayed=False)
-
-    async def _note_saved(
-        self, transaction: Transaction, account_id: int, taken: TakenPage
-    ) -> None:
-        """What the page says about its posts. Records of other sources say nothing about a list."""
-        run, read, at = taken.run, taken.read, taken.captured_at
-        if read.is_listed:
-            unnamed = await self._posts.at_indexes(transaction, account_id, read.unnamed_indexes)
-            post_ids = list(dict.fromkeys([*read.listed_ids, *unnamed]))
-            await self._posts.see(transaction, account_id, post_ids, run, at)
-        elif read.lists_saved_posts and not read.is_own:
-            for post_id in sorted(read.listed_ids):
-                await self._posts.change(
-                    transaction, account_id, run.user, post_id, at=at, is_saved=True
-                )
-        if read.lists_saved_posts and not read.is_own:
-            await self._posts.note_gone(transaction, account_id, run.user, read.gone, at)
-        shown = [post.record.post_id for post in read.posts if not read.is_own]
-        await self._posts.note_shown(transaction, account_id, shown, at)
 
     async def _stored(
         self,
