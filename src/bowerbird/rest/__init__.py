@@ -1,1 +1,1 @@
-"""/v1: one module per resource. `routes` and `write_routes` return its routes."""
+"""/v1: one module per resource. Its `routes` returns the routes."""

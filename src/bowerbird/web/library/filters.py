@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 from bowerbird.model import instants
 from bowerbird.model.posts import media
 from bowerbird.model.words import DUPLICATE, GONE, HIGHLIGHT, NOTE, REPLY, TRASH, Condition, Field
+from bowerbird.requests.filters import BookmarkQuery, readers
 from bowerbird.search.queries import query_fields, query_language
 from bowerbird.search.queries.query_pieces import Kind, Piece, pieces
 
@@ -20,7 +21,7 @@ class FilterNames(NamedTuple):
 
 
 # Chips are in this order.
-NAMES: Final = {
+_NAMES: Final = {
     "media_type": FilterNames("Type", "type"),
     "author": FilterNames("Author", "author"),
     "tag": FilterNames("Label", "label"),
@@ -49,6 +50,15 @@ NAMES: Final = {
     "is_unread_only": FilterNames("Read and unread", exported="Unread posts only"),
     "hide_archived": FilterNames("Archived posts", exported="Without archived posts"),
     "is_archived_only": FilterNames("Archived only", exported="Archived posts only"),
+}
+# A filter without words of its own is called by its name.
+NAMES: Final = {
+    **_NAMES,
+    **{
+        name: FilterNames(name.replace("_", " ").capitalize(), name.replace("_", " "))
+        for name in readers(BookmarkQuery)
+        if name not in _NAMES
+    },
 }
 CHIPS: Final = {name: words.chip for name, words in NAMES.items() if words.chip}
 
