@@ -37,14 +37,10 @@ _CONTROLS: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 # The part before the @ may contain non-ASCII characters, but none with a meaning in SMTP.
 _LOCAL_PART: Final = re.compile(r"(?!\.)(?!.*\.\.)[^\x00-\x20\x7f-\x9f@<>()\[\]\\,;:\"]+(?<!\.)")
 _DOMAIN: Final = re.compile(r"[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*")
-_HEADER_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,62}")
-_RESERVED_HEADERS: Final = frozenset(
-    {"from", "to", "cc", "bcc", "sender", "subject", "date", "mime-version"}
-)
 
 
 class Email(Struct, frozen=True, kw_only=True):
-    """One email to one recipient. `headers` are extra ones, such as List-Unsubscribe."""
+    """One email to one recipient. `headers` are further ones of ours, such as List-Unsubscribe."""
 
     to: str
     subject: str
@@ -132,7 +128,6 @@ class Mailer:
             if "message-id" not in given:
                 message["Message-ID"] = make_msgid(domain=self.domain)
             for name, value in email.headers.items():
-                _require_header(name, value)
                 message[name] = value
         except (ValueError, MessageError) as error:
             raise MailRefused(f"The email has an invalid header: {error}.") from None
@@ -140,15 +135,6 @@ class Mailer:
         if email.html is not None:
             message.add_alternative(email.html, subtype="html")
         return message
-
-
-def _require_header(name: str, value: str) -> None:
-    if not _HEADER_NAME.fullmatch(name) or name.lower().startswith("content-"):
-        raise MailRefused(f"{name!r} is not an allowed header.")
-    if name.lower() in _RESERVED_HEADERS:
-        raise MailRefused(f"The header {name} cannot be set.")
-    if _CONTROLS.search(value):
-        raise MailRefused(f"The header {name} contains a line break or another control character.")
 
 
 def _recipient(text: str) -> Address:

@@ -17,7 +17,7 @@ from bowerbird.model.bulk import BulkAction, BulkState
 from bowerbird.model.rules import Do, When
 from bowerbird.requests.rules import NewAction, NewRule
 from bowerbird.settings import Settings
-from bowerbird.storage.changes.rules import RuleStore
+from bowerbird.storage.changes.events import RuleStore
 from bowerbird.storage.words.word_counts import WordCounts
 from tests.crash import killing
 from tests.crash.killing import EMAIL, assert_sound, killed_in_turns, opened

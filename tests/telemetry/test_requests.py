@@ -12,8 +12,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind
 
 from bowerbird.errors import Code, Refusal
-from bowerbird.telemetry.requests import StatementNames
-from bowerbird.telemetry.spans import MAX_PARTS, Spans
+from bowerbird.telemetry.requests import MAX_PARTS, Spans, StatementNames
 from tests.support import serving, toolcalls
 from tests.support.collector import Collector, Span
 from tests.support.waiting import wait_until

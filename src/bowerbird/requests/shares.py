@@ -6,8 +6,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from bowerbird.model import instants
-from bowerbird.model.labels import clean_name
-from bowerbird.model.shares import NEVER, Audience, ListName
+from bowerbird.model.labels import NEVER, Audience, ListName, clean_name
 from bowerbird.requests import limits
 from bowerbird.requests.fields import VISIBLE, InvalidField, LabelName, about
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from bowerbird.errors import Code
 from bowerbird.library.sharing.shares import ShareResponse
-from bowerbird.model.shares import Share, Shared
+from bowerbird.model.labels import Share, Shared
 from bowerbird.requests.shares import NewShare, ShareChange
 from bowerbird.rest.serving import Rest
 from bowerbird.storage.database import Transaction

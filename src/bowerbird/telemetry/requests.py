@@ -1,24 +1,173 @@
-"""One span per HTTP request, named by method and route, with the request id of the response.
+"""Spans of requests, jobs and their parts, and one span per HTTP request with its request id.
 
-Statements, transactions and calls of models are parts of the current request or job. A trace
-contains the names of statements instead of their SQL.
+A part, such as a statement, a transaction or a call of a model, belongs to the request or job that
+runs it. Attributes are names and numbers of ours: never a text, a key, an address, an account or
+SQL. So errors are recorded by their type, without their message.
 """
 
+import asyncio
 import re
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, Final, TypeVar
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Final, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from opentelemetry.context import Context
-from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode, get_current_span
+from opentelemetry.trace import (
+    Link,
+    Span,
+    SpanContext,
+    SpanKind,
+    Status,
+    StatusCode,
+    Tracer,
+    format_trace_id,
+    get_current_span,
+    set_span_in_context,
+)
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from bowerbird.errors import Refusal
+from bowerbird.lru import LruCache
 from bowerbird.storage import queries
-from bowerbird.storage.database import Attributes
+from bowerbird.storage.database import OBSERVER, Attributes, Observer
 from bowerbird.storage.queries import Queries
-from bowerbird.telemetry import spans
-from bowerbird.telemetry.spans import Spans
+
+# A job may run thousands of statements. The first ones show its shape.
+MAX_PARTS: Final = 128
+# Jobs that wait for a worker of this process.
+_QUEUED_JOBS: Final = 1_024
+_SERVER_FAULT: Final = 500
+
+
+class _Whole:
+    """A request or a job: its span, and how many parts may still be recorded."""
+
+    __slots__ = ("is_open", "omitted", "parts", "span")
+
+    def __init__(self, span: Span) -> None:
+        self.span = span
+        # Parts of a request that is not sampled would be created only to be dropped.
+        self.is_open = span.is_recording()
+        self.parts = self.omitted = 0
+
+    def take(self) -> bool:
+        if not self.is_open:
+            return False
+        if self.parts == MAX_PARTS:
+            self.omitted += 1
+            return False
+        self.parts += 1
+        return True
+
+
+class _Place(NamedTuple):
+    """Where the running code is in a trace."""
+
+    context: Context
+    whole: _Whole
+
+
+_PLACE: ContextVar[_Place | None] = ContextVar("place_in_trace", default=None)
+
+
+class Spans:
+    def __init__(self, tracer: Tracer) -> None:
+        self._tracer = tracer
+        # Runs around the statements of requests and jobs.
+        self.observer: Observer | None = None
+        self._queued = LruCache(_QUEUED_JOBS)
+
+    @contextmanager
+    def whole(
+        self,
+        name: str,
+        kind: SpanKind,
+        attributes: Attributes,
+        *,
+        parent: Context | None = None,
+        links: Sequence[Link] = (),
+    ) -> Iterator[Span]:
+        """A request or a job. What runs inside is recorded as its parts."""
+        context = parent or Context()
+        span = self._tracer.start_span(name, context, kind, attributes, links)
+        whole = _Whole(span)
+        _PLACE.set(_Place(set_span_in_context(span, context), whole))
+        OBSERVER.set(self.observer if whole.is_open else None)
+        try:
+            yield span
+        except BaseException as error:
+            _record(span, error)
+            raise
+        finally:
+            _PLACE.set(None)
+            OBSERVER.set(None)
+            # Tasks that outlive the request record nothing more.
+            whole.is_open = False
+            if whole.omitted:
+                span.set_attribute("bowerbird.omitted_spans", whole.omitted)
+            span.end()
+
+    @contextmanager
+    def part(self, name: str, kind: SpanKind, attributes: Attributes) -> Iterator[None]:
+        """A part of the current request or job. Outside of them, nothing is recorded."""
+        place = _PLACE.get()
+        if place is None or not place.whole.take():
+            yield
+            return
+        span = self._tracer.start_span(name, place.context, kind, attributes)
+        _PLACE.set(_Place(set_span_in_context(span, place.context), place.whole))
+        try:
+            yield
+        except BaseException as error:
+            _record(span, error)
+            raise
+        finally:
+            _PLACE.set(place)
+            span.end()
+
+    def note_queued(self, job_id: str) -> None:
+        """Remembers which request added a job, to link the job's span with it."""
+        place = _PLACE.get()
+        if place is not None and place.whole.span.is_recording():
+            place.whole.span.set_attribute("bowerbird.job.id", job_id)
+            self._queued.put(job_id, place.whole.span.get_span_context())
+
+    def links_of(self, job_id: str) -> list[Link]:
+        """The request that added a job, if this process has answered it lately."""
+        context: SpanContext | None = self._queued.peek(job_id)
+        return [] if context is None else [Link(context)]
+
+
+def current() -> Span | None:
+    """The span of the current request or job."""
+    place = _PLACE.get()
+    return None if place is None else place.whole.span
+
+
+def is_recording() -> bool:
+    """Whether parts of the current request or job are recorded."""
+    place = _PLACE.get()
+    return place is not None and place.whole.is_open
+
+
+def trace_id(span: Span) -> str:
+    return format_trace_id(span.get_span_context().trace_id)
+
+
+def _record(span: Span, error: BaseException) -> None:
+    if isinstance(error, Refusal):
+        span.set_attribute("error.type", error.code.value)
+        if error.status < _SERVER_FAULT:
+            return
+    else:
+        span.set_attribute("error.type", type(error).__qualname__)
+    # The client disconnected, or the worker stopped.
+    if not isinstance(error, asyncio.CancelledError):
+        span.set_status(Status(StatusCode.ERROR))
+
 
 # The methods that the conventions for HTTP name; clients may send any other word.
 _METHODS: Final = frozenset(
@@ -26,7 +175,6 @@ _METHODS: Final = frozenset(
 )
 # Version 00 has 55 characters. Later ones may add some.
 _MAX_PARENT_BYTES: Final = 128
-_SERVER_FAULT: Final = 500
 _PORTS: Final = {"http": 80, "https": 443}
 # The pipeline names a path that does not exist like this.
 _NO_ROUTE: Final = "unknown"
@@ -81,10 +229,10 @@ class TracedRequests:
 
 def describe_request(fields: dict[str, Any]) -> None:
     """Adds to the span what the log line of its request says, and the trace to the line."""
-    span = spans.current()
+    span = current()
     if span is None:
         return
-    fields["trace_id"] = spans.trace_id(span)
+    fields["trace_id"] = trace_id(span)
     if span.is_recording():
         _describe(span, fields)
 

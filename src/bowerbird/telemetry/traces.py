@@ -25,9 +25,14 @@ from starlette.types import ASGIApp
 
 from bowerbird import __version__, logs
 from bowerbird.settings import Settings
-from bowerbird.telemetry import spans
-from bowerbird.telemetry.requests import IsTrusted, StatementSpans, TracedRequests, describe_request
-from bowerbird.telemetry.spans import Spans
+from bowerbird.telemetry import requests
+from bowerbird.telemetry.requests import (
+    IsTrusted,
+    Spans,
+    StatementSpans,
+    TracedRequests,
+    describe_request,
+)
 
 if TYPE_CHECKING:
     from bowerbird.storage.database import Attributes
@@ -140,8 +145,8 @@ def _resource() -> Resource:
 
 
 def _add_trace_id(event: MutableMapping[str, Any]) -> None:
-    if span := spans.current():
-        event["trace_id"] = spans.trace_id(span)
+    if span := requests.current():
+        event["trace_id"] = requests.trace_id(span)
 
 
 class _Failures(logging.Handler):

@@ -18,8 +18,8 @@ from bowerbird.library.sharing.shares import PATH, ShareOverview, Shares
 from bowerbird.library.views.views import Views
 from bowerbird.library.webhooks.webhooks import DeliveryResponse, WebhookResponse, Webhooks
 from bowerbird.model.events import DeliveryState
+from bowerbird.model.labels import Audience, Choices, Share, Shared
 from bowerbird.model.rules import Rule
-from bowerbird.model.shares import Audience, Choices, Share, Shared
 from bowerbird.requests import decoding, limits
 from bowerbird.requests.rules import NewRule, NewWebhook, RuleChange
 from bowerbird.requests.shares import NewShare

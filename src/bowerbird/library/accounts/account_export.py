@@ -20,21 +20,21 @@ from bowerbird.model.accounts import Account, ActivityKind, Membership
 from bowerbird.model.arrival import RunRow
 from bowerbird.model.digests import Digest, Preferences
 from bowerbird.model.instants import with_offset
+from bowerbird.model.labels import Audience, Share
 from bowerbird.model.posts.media import file_name
-from bowerbird.model.shares import Audience, Share
 from bowerbird.requests import limits
 from bowerbird.storage.accounts.account_removal import AccountExportStore
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.accounts.credentials import DeviceStore, KeyStore
 from bowerbird.storage.bookmarks.views import ViewStore
-from bowerbird.storage.changes.rules import RuleStore
+from bowerbird.storage.changes.events import RuleStore
 from bowerbird.storage.connections import ConnectionStore
 from bowerbird.storage.database import Database, Row, Transaction
 from bowerbird.storage.files import Files
 from bowerbird.storage.imports import RunStore
+from bowerbird.storage.labels import ShareStore
 from bowerbird.storage.libraries import ACCOUNT_DOWNLOADS, DailyUseStore, LibraryStore
 from bowerbird.storage.media import MediaStore
-from bowerbird.storage.shares import ShareStore
 from bowerbird.storage.upkeep.digests import DigestStore
 
 T = TypeVar("T")

@@ -19,8 +19,7 @@ from bowerbird.model.words import Field
 from bowerbird.search.queries import query_language
 from bowerbird.search.queries.query_pieces import Kind, Piece, pieces
 from bowerbird.storage.changes.bulk import BulkStore
-from bowerbird.storage.changes.events import EventStore
-from bowerbird.storage.changes.rules import RuleStore
+from bowerbird.storage.changes.events import EventStore, RuleStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LibraryStore
 

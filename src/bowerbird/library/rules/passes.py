@@ -18,8 +18,7 @@ from bowerbird.model.events import EventType, Happening
 from bowerbird.model.labels import name_key
 from bowerbird.model.rules import Do, LogEntry, Rule, When
 from bowerbird.requests import limits
-from bowerbird.storage.changes.events import Logged
-from bowerbird.storage.changes.rules import RuleStore
+from bowerbird.storage.changes.events import Logged, RuleStore
 from bowerbird.storage.database import Database, LockTimeoutError, Transaction
 
 # A source that brings a stored post again sets one of these.

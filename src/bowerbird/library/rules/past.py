@@ -22,7 +22,7 @@ from bowerbird.model.rules import Applied, Do, LogEntry, Rule, When
 from bowerbird.requests import limits
 from bowerbird.requests.bulk import BulkRequest, ChangeFilters
 from bowerbird.storage.changes.bulk import unpacked
-from bowerbird.storage.changes.rules import RuleStore
+from bowerbird.storage.changes.events import RuleStore
 from bowerbird.storage.database import Database, Transaction
 
 _LABELLING: Final = {

@@ -24,8 +24,7 @@ from bowerbird.requests.fields import InvalidField
 from bowerbird.requests.filters import sent
 from bowerbird.requests.rules import NewRule, RuleChange, check_sending, check_trigger
 from bowerbird.storage.changes.bulk import BulkStore
-from bowerbird.storage.changes.events import EventStore, WebhookStore
-from bowerbird.storage.changes.rules import RuleStore
+from bowerbird.storage.changes.events import EventStore, RuleStore, WebhookStore
 from bowerbird.storage.database import Database, Reader, Transaction
 from bowerbird.storage.libraries import LibraryStore
 

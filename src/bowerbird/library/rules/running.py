@@ -27,8 +27,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.rules import FAILURES_MAX, Do, LogEntry, Rule, RuleState, When
 from bowerbird.requests import limits
 from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.changes.events import EventStore
-from bowerbird.storage.changes.rules import RuleStore
+from bowerbird.storage.changes.events import EventStore, RuleStore
 from bowerbird.storage.database import Database, Transaction
 
 EVENTS_PER_TURN: Final = 2_000

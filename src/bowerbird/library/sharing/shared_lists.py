@@ -19,10 +19,9 @@ from bowerbird.library.media.kept import KeptImages
 from bowerbird.library.views.views import Views
 from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account, Plan
-from bowerbird.model.labels import View, ViewSort
+from bowerbird.model.labels import Audience, ListName, Share, Shared, View, ViewSort
 from bowerbird.model.posts.filters import RELEVANCE, BookmarkFilter
 from bowerbird.model.posts.media import KeptImage
-from bowerbird.model.shares import Audience, ListName, Share, Shared
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.filters import filter_of
 from bowerbird.requests.views import ViewQuery
@@ -30,9 +29,8 @@ from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.bookmarks.views import ViewStore
 from bowerbird.storage.database import Database
-from bowerbird.storage.labels import LabelStore
+from bowerbird.storage.labels import LabelStore, ShareStore
 from bowerbird.storage.media import MediaStore
-from bowerbird.storage.shares import ShareStore
 
 _ADDRESS: Final = re.compile(r"[A-Za-z0-9_-]{3,40}", re.ASCII)
 _MEDIA_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)

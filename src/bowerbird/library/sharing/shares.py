@@ -20,14 +20,13 @@ from bowerbird.library.labels.label_list import LabelList
 from bowerbird.library.views.views import Views
 from bowerbird.model.accounts import Account, ActivityKind
 from bowerbird.model.instants import with_offset
-from bowerbird.model.shares import NEVER, Audience, Choices, ListName, Share, Shared
+from bowerbird.model.labels import NEVER, Audience, Choices, ListName, Share, Shared
 from bowerbird.requests.fields import InvalidField
 from bowerbird.requests.shares import NewShare, ShareChange, check_name, instant_of
 from bowerbird.storage.bookmarks.views import ViewStore
 from bowerbird.storage.database import Database, Reader, Transaction
-from bowerbird.storage.labels import LabelStore
+from bowerbird.storage.labels import LabelStore, ShareStore
 from bowerbird.storage.libraries import LibraryStore
-from bowerbird.storage.shares import ShareStore
 
 PATH: Final = "/c/"
 _CHOICES: Final = Choices.__struct_fields__

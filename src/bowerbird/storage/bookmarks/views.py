@@ -5,10 +5,9 @@ from typing import Any
 
 import msgspec
 
-from bowerbird.model.labels import Bucket, Query, View, ViewSort
-from bowerbird.model.shares import Shared
+from bowerbird.model.labels import Bucket, Query, Shared, View, ViewSort
 from bowerbird.storage.database import Database, Reader, Row, Store, Transaction
-from bowerbird.storage.shares import ShareStore
+from bowerbird.storage.labels import ShareStore
 
 _query = msgspec.json.Decoder(Query).decode
 _sort = msgspec.json.Decoder(ViewSort | None).decode

@@ -17,7 +17,7 @@ from bowerbird.library.upkeep.health import Mark, Result
 from bowerbird.library.upkeep.installation_checks import OpenJobs, Overview, State, UsedVersion
 from bowerbird.model.accounts import Membership, Plan
 from bowerbird.model.jobs import KIND_NAMES, JobState, OpenJob
-from bowerbird.model.shares import Audience, Share
+from bowerbird.model.labels import Audience, Share
 from bowerbird.model.words import ListedVectorStore
 from bowerbird.settings import Settings
 from bowerbird.web.visits.formats import Times

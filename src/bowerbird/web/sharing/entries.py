@@ -13,7 +13,7 @@ from bowerbird.library.media.kept import KeptImages
 from bowerbird.library.sharing.shared_lists import Opened
 from bowerbird.library.sharing.shares import PATH
 from bowerbird.model import instants
-from bowerbird.model.shares import Audience, Share
+from bowerbird.model.labels import Audience, Share
 from bowerbird.web.library.post_parts import PostParts, Values, bookmarks_in, note_markup, urls_of
 from bowerbird.web.library.texts import (
     LinkedTexts,

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from bowerbird import __version__
 from bowerbird.model.instants import with_offset
-from bowerbird.model.shares import Share
+from bowerbird.model.labels import Share
 from bowerbird.web.library.post_parts import Values
 from bowerbird.web.sharing.entries import legal
 

@@ -8,7 +8,7 @@ from bowerbird.assembly import Services
 from bowerbird.library.sharing.shares import ShareResponse
 from bowerbird.model import instants
 from bowerbird.model.instants import with_offset, zone_of
-from bowerbird.model.shares import Audience, ListName, Share
+from bowerbird.model.labels import Audience, ListName, Share
 from bowerbird.requests import decoding, limits
 from bowerbird.requests.shares import NewShare, ShareChange
 from bowerbird.web.visits.pages import VisitPages

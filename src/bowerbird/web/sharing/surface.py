@@ -19,7 +19,7 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.sharing.shared_lists import Opened, SharedLists
 from bowerbird.library.sharing.shares import PATH
 from bowerbird.lru import LruCache
-from bowerbird.model.shares import Audience
+from bowerbird.model.labels import Audience
 from bowerbird.requests.limits import (
     CURSOR_MAX,
     FEED_POSTS,
