@@ -25,7 +25,6 @@ from benchmarks.loads.load import Request
 from benchmarks.options import Options
 from benchmarks.vocabulary import rare_words
 from bowerbird.clock import system_clock
-from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.list_request import VectorState
 from bowerbird.library.bookmarks.writing.upsert import Upsert
@@ -287,7 +286,7 @@ async def _put(
     state = msgspec.structs.replace(state, dimensions=dimensions)
 
     async def work(transaction: Transaction) -> None:
-        await lock_library(libraries, transaction, account.account_id)
+        await libraries.lock(transaction, account.account_id)
         end = BuildProgress(vectors[-1].number + 1, state.invalidations)
         await store.put(transaction, account.account_id, state, vectors, end)
 

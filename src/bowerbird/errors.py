@@ -203,6 +203,10 @@ def not_found(kind: str, key: str) -> Refusal:
     return Refusal(Code.NOT_FOUND, f"No {kind} {shown(key)} on this account.")
 
 
+def account_gone() -> Refusal:
+    return Refusal(Code.NOT_FOUND, "The account no longer exists.")
+
+
 def unavailable(sentence: str, retry_after_s: int = 5) -> Refusal:
     return Refusal(Code.SERVICE_UNAVAILABLE, sentence, {"Retry-After": str(retry_after_s)})
 

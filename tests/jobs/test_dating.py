@@ -11,7 +11,7 @@ import pytest
 
 from bowerbird.clock import system_clock
 from bowerbird.jobs.account_jobs import ReindexJobs
-from bowerbird.library.bookmarks.searching.counted_words import CountedWords, stored_words
+from bowerbird.library.bookmarks.writing.bookmark_row import CountedWords, stored_words
 from bowerbird.library.upkeep.checks import Checks
 from bowerbird.library.upkeep.corrections import Dating
 from bowerbird.model.instants import UNKNOWN, with_offset
@@ -40,7 +40,6 @@ async def _change(member: Member, post_ids: list[str], edit: Edit) -> None:
 
     async def work(transaction: Transaction) -> None:
         library = await libraries.lock(transaction, member.account_id)
-        assert library
         posts = await store.posts(transaction, library.account_id, library.place, post_ids)
         for stored in posts.values():
             row: dict[str, Any] = {"number": stored.existing.number, "word_form": INDEX_FORM}

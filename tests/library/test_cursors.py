@@ -105,6 +105,6 @@ def test_a_cursor_of_another_kind_is_refused(end: Keyset | Ranked | Named, sort:
     with pytest.raises(Refusal, match="cursor: "):
         cursors.read_after(text, b"q", sort)
     if isinstance(end, Keyset):
-        for read in (cursors.read_seen, cursors.read_name):
+        for kind in (Ranked, Named):
             with pytest.raises(Refusal, match="cursor: "):
-                read(text, b"q")
+                cursors.read_as(kind, text, b"q")

@@ -2,7 +2,6 @@
 
 import pytest
 
-from bowerbird.library.access.turns import lock_library
 from bowerbird.library.vectors import builds
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.words import NewVector, VectorStoreState
@@ -33,7 +32,7 @@ async def _embed_last(member: Member, store: VectorStoreState) -> None:
     vector = NewVector(last.number, last.content_hash, bytes(16), *pack(rows))
 
     async def work(transaction: Transaction) -> None:
-        await lock_library(LibraryStore(member.database), transaction, account.account_id)
+        await LibraryStore(member.database).lock(transaction, account.account_id)
         await vectors.put(transaction, account.account_id, store, [vector], BuildProgress(0, 0))
 
     await member.database.write(work)

@@ -1,16 +1,12 @@
 """Statistics count every post of the account once, in its time zone, and nobody else's."""
 
-import asyncio
-from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 
 from bowerbird.library import statistics
 from bowerbird.library.statistics import DomainCount, Statistics, StatisticsPeriod, Summary
-from bowerbird.storage.database import Database, Row, Values
 from tests.support import make
 from tests.support.digesting import instant
 from tests.support.service import Member, Service
@@ -21,31 +17,11 @@ NOW = instant("2026-07-18T12:00:00+00:00")
 ALL, MONTHS, YEAR = StatisticsPeriod.ALL, StatisticsPeriod.MONTHS, StatisticsPeriod.YEAR
 
 
-class Watched:
-    """A database that records its slow reads, and can hold them back."""
-
-    def __init__(self, inner: Database) -> None:
-        self._inner = inner
-        self.reads: list[Values] = []
-        self.gate = asyncio.Event()
-        self.gate.set()
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)
-
-    async def slow_rows(self, sql: str, values: Values) -> Sequence[Row]:
-        self.reads.append(values)
-        await self.gate.wait()
-        return await self._inner.slow_rows(sql, values)
-
-
 async def counted(
     member: Member, period: StatisticsPeriod = MONTHS, time_zone: str = "UTC", now: int = NOW
 ) -> Summary:
-    statistics = Statistics(member.database, lambda: now, wait_s=20)
-    found = await statistics.of(await member.account(), period, time_zone)
-    assert found is not None
-    return found
+    statistics = Statistics(member.database, lambda: now)
+    return await statistics.of(await member.account(), period, time_zone)
 
 
 def by_month(summary: Summary) -> dict[str, tuple[int, int]]:
@@ -181,28 +157,6 @@ async def test_an_empty_library_has_empty_statistics(cast: Service) -> None:
         found = await counted(cast.alice, period)
         assert (found.saved, found.read, found.author_total, found.labelled) == (0, 0, 0, 0)
         assert not any(found.hours)
-
-
-async def test_a_request_does_not_wait_for_ever_and_a_later_one_is_done(cast: Service) -> None:
-    watched = Watched(cast.database)
-    statistics = Statistics(watched, lambda: NOW, wait_s=0.01)
-    account = await cast.alice.account()
-    watched.gate.clear()
-
-    assert await statistics.of(account, MONTHS, "UTC") is None
-    assert await statistics.of(account, MONTHS, "UTC") is None
-    assert len(watched.reads) == 1
-    # One account counts one period at a time.
-    assert await statistics.of(account, ALL, "UTC") is None
-    assert len(watched.reads) == 1
-    # Another account does not wait for it.
-    assert await statistics.of(await cast.bob.account(), MONTHS, "UTC") is None
-    assert len(watched.reads) == 2
-
-    watched.gate.set()
-    while (found := await statistics.of(account, MONTHS, "UTC")) is None:
-        assert len(watched.reads) < 100
-    assert found.saved == 0
 
 
 async def test_links_are_read_from_the_newest_posts_only(

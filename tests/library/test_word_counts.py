@@ -137,7 +137,6 @@ class Library:
     async def add_pending(self) -> bool:
         async def work(transaction: Transaction) -> bool:
             library = await LibraryStore(self.database).lock(transaction, self.account_id)
-            assert library
             return await WordCounts(self.database).add_pending(library)
 
         return await self.database.write(work)
@@ -278,7 +277,6 @@ async def test_what_a_node_of_an_earlier_release_counts_twice_is_counted_again(
 
     async def count_again(transaction: Transaction) -> None:
         library = await LibraryStore(alice.database).lock(transaction, alice.account_id)
-        assert library
         await counts.add(library, occurrences(["bird"]))
 
     # Such a node takes a post whose words this release has written for one without counts.

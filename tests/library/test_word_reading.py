@@ -3,8 +3,7 @@
 import msgspec
 import pytest
 
-from bowerbird.library.bookmarks.searching.query_words import words_of
-from bowerbird.library.bookmarks.searching.word_reading import WordReading
+from bowerbird.library.bookmarks.searching.word_reading import WordReading, words_of
 from bowerbird.search.queries import query_language
 from bowerbird.search.queries.query_language import parse
 from tests.support.loop_time import least_loop_time

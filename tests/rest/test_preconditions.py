@@ -8,7 +8,6 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from bowerbird.library.access.turns import lock_library
 from bowerbird.storage.database import Transaction
 from bowerbird.storage.libraries import LibraryStore
 from tests.support import writing
@@ -277,7 +276,7 @@ async def test_an_unconditional_write_waits_for_a_conditional_one_of_another_nod
     path = await create(alice)
 
     async def conditional(transaction: Transaction) -> None:
-        await lock_library(LibraryStore(alice.database), transaction, alice.account_id)
+        await LibraryStore(alice.database).lock(transaction, alice.account_id)
         # On Citus, the row and its lock are on another server.
         [(of_all,)] = await transaction.rows("SELECT CAST(to_regclass('citus_locks') AS text)", {})
         waiting = f"SELECT count(*) FROM {of_all or 'pg_locks'} WHERE NOT granted"  # noqa: S608 - one of two names

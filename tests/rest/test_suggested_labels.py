@@ -176,7 +176,6 @@ async def test_refusals_of_a_post_are_bounded(alice: Member) -> None:
 
     async def refuse_others(transaction: Transaction) -> None:
         library = await libraries.lock(transaction, alice.account_id)
-        assert library is not None
         for other in range(1_000, 1_400):
             await store.refuse(library, other, [number])
 

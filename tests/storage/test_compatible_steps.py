@@ -8,6 +8,7 @@ import pytest
 from bowerbird.storage import migrations
 from bowerbird.storage.changes.bulk import BulkStore
 from bowerbird.storage.database import Database
+from bowerbird.storage.libraries import LockedLibrary
 from bowerbird.storage.postgres import schema as postgres_schema
 from bowerbird.storage.sqlite import schema as sqlite_schema
 from bowerbird.storage.sqlite.database import FILE_NAME
@@ -133,8 +134,9 @@ async def test_changes_of_an_old_node_come_before_those_of_new_nodes(database: D
     await accept(3, "older", OLD_CHANGE)
 
     async def first(transaction: Any) -> tuple[str, int]:
-        found = await store.first_open(transaction, 1, besides=0)
+        library = LockedLibrary(transaction, 1, 0, 0, 0, 0)
+        found = await store.first_open(library, besides=0)
         assert found
-        return found.change_id, await store.next_position(transaction, 1)
+        return found.change_id, await store.next_position(library)
 
     assert await database.write(first, 1) == ("old", 2)

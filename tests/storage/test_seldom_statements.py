@@ -16,6 +16,7 @@ from bowerbird.storage.changes.bulk import BulkStore
 from bowerbird.storage.connections import ConnectionStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.labels import LabelStore
+from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.links import LinkStore
 from bowerbird.storage.media import MediaStore
 from tests.support import databases, make, writing
@@ -59,16 +60,13 @@ async def test_accounts_are_counted(database: Database, alice: Member, bob: Memb
 
 
 async def test_nothing_is_swept_without_changes_there(database: Database, alice: Member) -> None:
-    store = BulkStore(database)
+    store, libraries = BulkStore(database), LibraryStore(database)
 
-    removed = await database.write(
-        lambda transaction: store.sweep(
-            transaction, alice.account_id, now=1, stopped_before=1, most=10
-        ),
-        alice.account_id,
-    )
+    async def sweep(transaction: Transaction) -> int:
+        library = await libraries.lock(transaction, alice.account_id)
+        return await store.sweep(library, now=1, stopped_before=1, most=10)
 
-    assert removed == 0
+    assert await database.write(sweep, alice.account_id) == 0
 
 
 async def test_hosts_that_were_not_asked_for_long_are_forgotten(database: Database) -> None:

@@ -47,12 +47,12 @@ async def deleted(member: Member, account: Account, first: int) -> int:
     changesets, batches = Changesets(member.database), TrashBatches(member.database, member.clock)
 
     async def work(transaction: Transaction) -> int:
-        changeset = await changesets.open(transaction, account.account_id)
+        changeset = await changesets.open(await changesets.lock(transaction, account.account_id))
         ids = [str(number) for number in range(first, first + PER_TURN)]
         await changeset.load(ids)
         posts = [post for one in ids if (post := changeset.post(one)) is not None]
         before = await written(transaction)
-        await batches.put(account, changeset, posts)
+        await batches.put(changeset, posts)
         after = await written(transaction)
         await changeset.finish(member.clock())
         return len(after - before)
@@ -96,7 +96,7 @@ async def test_a_deletion_that_fails_leaves_merging_as_it_was(eve: Member) -> No
     account, changesets = await eve.account(), Changesets(eve.database)
 
     async def failing(transaction: Transaction) -> None:
-        changeset = await changesets.open(transaction, account.account_id)
+        changeset = await changesets.open(await changesets.lock(transaction, account.account_id))
         await changeset.load(["1"])
         post = changeset.post("1")
         assert post is not None

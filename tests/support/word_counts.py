@@ -6,8 +6,7 @@ from typing import Any, Final
 
 import apsw
 
-from bowerbird.library.access.turns import lock_library
-from bowerbird.library.bookmarks.searching.counted_words import stored_words
+from bowerbird.library.bookmarks.writing.bookmark_row import stored_words
 from bowerbird.model.accounts import Account
 from bowerbird.model.words import GAP, OTHER_FORM, STEM, UNCOUNTED, UNCOUNTED_END
 from bowerbird.search.words.tokens import COUNTED_FORM
@@ -69,7 +68,7 @@ async def age(database: Database, account: Account) -> None:
 
     async def work(transaction: Transaction) -> None:
         values = {"account_id": account.account_id}
-        library = await lock_library(LibraryStore(database), transaction, account.account_id)
+        library = await LibraryStore(database).lock(transaction, account.account_id)
         for (number,) in await transaction.rows(_NUMBERS, values):
             renderings = await counts.counted_renderings(library, [number], COUNTED_FORM)
             rows = [_aged(number, rendering) for rendering in renderings]
@@ -90,7 +89,7 @@ async def age_parts(database: Database, account: Account) -> None:
 
     async def work(transaction: Transaction) -> None:
         values = {"account_id": account.account_id}
-        library = await lock_library(LibraryStore(database), transaction, account.account_id)
+        library = await LibraryStore(database).lock(transaction, account.account_id)
         for (number,) in await transaction.rows(_NUMBERS, values):
             stored = await counts.counted_renderings(library, [number], COUNTED_FORM)
             words = (stored_words(stored[0]) or "").rpartition(f"{UNCOUNTED_END} ")[2]

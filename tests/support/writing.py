@@ -69,7 +69,6 @@ async def create_labels(member: Member, count: int) -> None:
 
     async def work(transaction: Transaction) -> None:
         library = await libraries.lock(transaction, member.account_id)
-        assert library is not None
         labels = [library.new_label(f"made {number:06}") for number in range(count)]
         await store.insert(library, labels, 0)
         await libraries.advance(library, Counts())

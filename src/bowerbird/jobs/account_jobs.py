@@ -11,11 +11,11 @@ from typing import Final
 
 import msgspec
 
+from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock, month_of
 from bowerbird.errors import Refusal
 from bowerbird.introductions import Introductions
 from bowerbird.jobs.worker import JobKind, Paused, Progress, Recurring
-from bowerbird.library.access import plans
 from bowerbird.library.accounts.accounts import AccountDeletion
 from bowerbird.library.bulk.changes import BulkChanges
 from bowerbird.library.connections.syncing import Sync
@@ -265,7 +265,7 @@ def changes(database: Database, clock: Clock) -> JobKind:
     async def run(job: Job, _: Progress) -> None:
         account = await accounts.by_id(job.account_id, month_of(clock()))
         if account is None:
-            raise plans.account_gone()
+            raise errors.account_gone()
         await changes.finish(account, msgspec.json.decode(job.parameters, type=str))
 
     return JobKind(bulk.KIND, run)

@@ -21,7 +21,6 @@ from bowerbird.connections import records
 from bowerbird.connections.published import Busy, Endpoint, Outcome, endpoint_of, gone
 from bowerbird.connections.records import Answer, SourceProblem
 from bowerbird.library.access.call_allowance import AttemptLimits
-from bowerbird.library.access.turns import lock_library
 from bowerbird.library.imports.intake import Intake
 from bowerbird.library.imports.saving import PostPreview, SavedItem, SaveResult
 from bowerbird.model.accounts import Account
@@ -188,7 +187,7 @@ class StoredLinks:
             return after, 0
 
         async def work(transaction: Transaction) -> None:
-            await lock_library(self._libraries, transaction, account.account_id)
+            await self._libraries.lock(transaction, account.account_id)
             ids = [post_id for _, post_id in page]
             await self._store.add(transaction, account.account_id, ids, self._clock())
             # Lists that say that a post stays a link are kept by the version of the library.
@@ -218,7 +217,7 @@ class StoredLinks:
             return
 
         async def work(transaction: Transaction) -> None:
-            await lock_library(self._libraries, transaction, account_id)
+            await self._libraries.lock(transaction, account_id)
             await self._store.set_hosts(transaction, account_id, hosts)
             await self._store.remove(transaction, account_id, settled)
 
@@ -461,7 +460,7 @@ class LinkReading:
             failures = [_failure(due[key], reason, now) for key, reason in reasons.items()]
 
             async def work(transaction: Transaction) -> None:
-                await lock_library(self._libraries, transaction, account.account_id)
+                await self._libraries.lock(transaction, account.account_id)
                 await self._store.failed(transaction, account.account_id, failures)
 
             await self._database.write(work, account.account_id)
@@ -472,7 +471,7 @@ class LinkReading:
             return
 
         async def work(transaction: Transaction) -> bool:
-            await lock_library(self._libraries, transaction, account_id)
+            await self._libraries.lock(transaction, account_id)
             return await self._store.postpone(
                 transaction, account_id, host, reason, due_at=due_at, oldest=now - WEEK
             )

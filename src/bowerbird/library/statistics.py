@@ -1,8 +1,8 @@
 """Counts what an account saved and read: by month, hour, author, label, site and other properties.
 
-Counting reads the library, which takes 0.3 s for 100,000 posts. So a result of the statistics is
-kept until the library changes, one account counts one result at a time, and few accounts count at
-the same time. Facets count the bookmarks that match a query.
+Counting reads the library, which takes 0.3 s for 100,000 posts, on the readers that accounts share
+in turn. So a result of the statistics is kept until the library changes. Facets count the
+bookmarks that match a query.
 """
 
 import asyncio
@@ -18,14 +18,13 @@ from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 import msgspec
-import structlog
 from msgspec import UNSET, Struct, UnsetType
 
 from bowerbird.clock import MICROSECONDS, Clock
-from bowerbird.errors import Refusal
 from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.list_request import VectorState
+from bowerbird.library.bookmarks.searching.post_texts import texts_of
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.lru import LruCache
 from bowerbird.model import instants as relative_dates
@@ -42,7 +41,6 @@ from bowerbird.requests.limits import FACET_LINKED_POSTS_MAX, PAGE_DEFAULT
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.bookmarks.statistics import FacetStore, ShiftedSpan, StatisticsStore
 from bowerbird.storage.database import Database
-from bowerbird.storage.fair_queue import Bounds, FairQueue
 from bowerbird.storage.upkeep.digests import DigestStore
 
 _MONTHS: Final = 24
@@ -142,10 +140,6 @@ LINKED_POSTS_MAX: Final = 5_000
 _LINKED_PER_READ: Final = 1_000
 HOURS_OF_WEEK: Final = 168
 _DAYS_OF_MONTH: Final = 31
-# Leaves one of SQLite's three readers to everything else.
-_CONCURRENT: Final = 2
-# Other periods, or other versions of the library, that one account may wait for.
-_WAITING: Final = Bounds(per_account=4, wait_s=60.0)
 _REMEMBERED: Final = 1_000
 
 
@@ -190,52 +184,20 @@ class Summary(Struct, frozen=True, kw_only=True):
 
 
 class Statistics:
-    """Used on one event loop."""
-
-    def __init__(self, database: Database, clock: Clock, wait_s: float = 3.0) -> None:
-        """`wait_s` is how long a request waits. Counting goes on after that."""
+    def __init__(self, database: Database, clock: Clock) -> None:
         self._store = StatisticsStore(database)
         self._clock = clock
-        self._wait_s = wait_s
         self._known = LruCache(_REMEMBERED)
-        self._turns = FairQueue("turn to count", _CONCURRENT, 1, _WAITING)
-        self._counting: dict[Any, asyncio.Task[Summary]] = {}
-        self._log = structlog.get_logger()
 
-    async def of(
-        self, account: Account, period: StatisticsPeriod, time_zone: str
-    ) -> Summary | None:
-        """None if they are still being counted: another request will find them."""
+    async def of(self, account: Account, period: StatisticsPeriod, time_zone: str) -> Summary:
         zone, now = zone_of(time_zone), self._clock()
         today = local_day(now, zone)
         key = (account.account_id, account.epoch, account.version, period, time_zone, today)
         known: Summary | None = self._known.get(key)
-        if known is not None:
-            return known
-        task = self._counting.get(key)
-        if task is None:
-            task = asyncio.create_task(self._in_turn(account, period, zone, now))
-            self._counting[key] = task
-            task.add_done_callback(lambda done: self._keep(key, done))
-        await asyncio.wait((task,), timeout=self._wait_s)
-        return task.result() if task.done() else None
-
-    def _keep(self, key: Any, done: "asyncio.Task[Summary]") -> None:
-        del self._counting[key]
-        if done.cancelled():
-            return
-        error = done.exception()
-        if error is None:
-            self._known.put(key, done.result())
-        elif not isinstance(error, Refusal):
-            # A request may not have waited for it.
-            self._log.error("statistics failed", account=key[0], exc_info=error)
-
-    async def _in_turn(
-        self, account: Account, period: StatisticsPeriod, zone: ZoneInfo, now: int
-    ) -> Summary:
-        async with self._turns.slot(account.account_id):
-            return await self._counted(account, period, zone, now)
+        if known is None:
+            known = await self._counted(account, period, zone, now)
+            self._known.put(key, known)
+        return known
 
     async def _counted(
         self, account: Account, period: StatisticsPeriod, zone: ZoneInfo, now: int
@@ -377,18 +339,6 @@ class Facets(Struct, frozen=True):
     read: int | None = None
 
 
-class _Author(Struct):
-    name: str | None = None
-
-
-class _Post(Struct):
-    author_username: str | None = None
-    author_details: _Author | None = None
-
-
-_post: Final = msgspec.json.Decoder(_Post).decode
-
-
 class FacetCounts:
     def __init__(self, database: Database, bookmarks: Bookmarks, meaning: SemanticSearch) -> None:
         self._store = FacetStore(database)
@@ -477,9 +427,8 @@ class FacetCounts:
 
 
 def _author(rendering: bytes, count: int) -> Facet:
-    post = _post(json_depth.cut(rendering + b"}"))
-    name = post.author_details.name if post.author_details else None
-    return Facet(post.author_username or "", count, name or UNSET)
+    post = texts_of(rendering + b"}")
+    return Facet(post.author_username, count, post.author_details.name or UNSET)
 
 
 def _largest(counts: dict[str, int]) -> list[Facet]:

@@ -84,7 +84,9 @@ class Fixtures:
 async def _label_and_view(database: Database, transaction: Transaction, account: Account) -> None:
     labels = Labels(database, _clock, is_sandbox=True)
     wanted = _read("labels", dict[str, Any])
-    changeset = await Changesets(database).open(transaction, account.account_id, wanted)
+    changesets = Changesets(database)
+    library = await changesets.lock(transaction, account.account_id)
+    changeset = await changesets.open(library, wanted)
     for name, metadata in wanted.items():
         label = changeset.label(name)
         assert label is not None, name

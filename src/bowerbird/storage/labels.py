@@ -7,7 +7,7 @@ import msgspec
 
 from bowerbird.model.labels import Audience, Choices, Label, Share, Shared
 from bowerbird.storage.database import Database, Reader, Row, Store, Transaction
-from bowerbird.storage.libraries import LockedLibrary
+from bowerbird.storage.libraries import LockedLibrary, LockedStore
 
 _choices = msgspec.json.Decoder(Choices).decode
 
@@ -103,7 +103,7 @@ def _share(row: Row) -> Share:
 REFUSED_CHARACTERS: Final = 1_000
 
 
-class LabelStore(Store):
+class LabelStore(LockedStore):
     resource = "labels"
 
     def __init__(self, database: Database) -> None:
@@ -147,27 +147,23 @@ class LabelStore(Store):
         rows = await self._database.slow_rows(self._sql["total"], {"account_id": account_id})
         return int(rows[0][0])
 
-    async def count_within(self, transaction: Transaction, account_id: int) -> int:
-        rows = await transaction.rows(self._sql["total"], {"account_id": account_id})
-        return int(rows[0][0])
+    async def count_within(self, library: LockedLibrary) -> int:
+        return int((await self._of(library, "total"))[0][0])
 
     async def by_id(self, reader: Reader, account_id: int, label_id: int) -> Label | None:
         rows = await self._rows(reader, "by_id", account_id=account_id, label_id=label_id)
         return Label(*rows[0]) if rows else None
 
-    async def created_at(self, transaction: Transaction, account_id: int, label_id: int) -> int:
-        values = {"account_id": account_id, "label_id": label_id}
-        return int((await transaction.rows(self._sql["created_at"], values))[0][0])
+    async def created_at(self, library: LockedLibrary, label_id: int) -> int:
+        return int((await self._of(library, "created_at", label_id=label_id))[0][0])
 
     async def changed_at(self, reader: Reader, account_id: int, label_id: int) -> int:
         """When the label was last changed itself; 0 if it is not there any more."""
         rows = await self._rows(reader, "changed_at", account_id=account_id, label_id=label_id)
         return int(rows[0][0]) if rows else 0
 
-    async def by_ids(
-        self, transaction: Transaction, account_id: int, label_ids: Sequence[int]
-    ) -> dict[int, Label]:
-        rows = await self._rows(transaction, "by_ids", account_id=account_id, label_ids=label_ids)
+    async def by_ids(self, library: LockedLibrary, label_ids: Sequence[int]) -> dict[int, Label]:
+        rows = await self._of(library, "by_ids", label_ids=label_ids)
         return {row[0]: Label(*row) for row in rows}
 
     async def being_renamed(self, transaction: Transaction, account_id: int) -> Label | None:
@@ -205,34 +201,28 @@ class LabelStore(Store):
 
         A bookmark with too many forgets all earlier ones.
         """
-        values = {
-            "account_id": library.account_id,
-            "numbers": numbers,
-            "mark": f",{label_id},",
-            "most": REFUSED_CHARACTERS,
-        }
-        return bool(await library.transaction.rows(self._sql["refuse"], values))
+        values = {"numbers": numbers, "mark": f",{label_id},", "most": REFUSED_CHARACTERS}
+        return bool(await self._of(library, "refuse", **values))
 
     async def insert(self, library: LockedLibrary, labels: Sequence[Label], now: int) -> None:
-        rows = [{**_row(library, label), "created_at": now} for label in labels]
-        await library.transaction.run_many(self._sql["insert"], rows)
+        rows = [{**_row(label), "created_at": now} for label in labels]
+        await self._do_many(library, "insert", rows)
 
     async def update(self, library: LockedLibrary, label: Label, now: int | None = None) -> None:
         """Without `now`, it counts as unchanged."""
-        await library.transaction.run(self._sql["update"], {**_row(library, label), "now": now})
+        await self._do(library, "update", **_row(label), now=now)
 
     async def delete(self, library: LockedLibrary, label: Label) -> None:
         """Its sharing ends with it."""
-        await library.transaction.run(self._sql["delete"], _row(library, label))
-        await self._shares.end(
-            library.transaction, library.account_id, Shared.LABEL, str(label.label_id)
-        )
+        await self._do(library, "delete", **_row(label))
+        label_id = str(label.label_id)
+        await self._shares.end(library.transaction, library.account_id, Shared.LABEL, label_id)
 
     async def detach_all(self, library: LockedLibrary, numbers: Sequence[int]) -> None:
         """Removes all labels of bookmarks."""
-        rows = [{"account_id": library.account_id, "number": number} for number in numbers]
-        await library.transaction.run_many(self._sql["uncount_all"], rows)
-        await library.transaction.run_many(self._sql["detach_all"], rows)
+        rows = [{"number": number} for number in numbers]
+        await self._do_many(library, "uncount_all", rows)
+        await self._do_many(library, "detach_all", rows)
 
     async def relabel(
         self,
@@ -243,26 +233,16 @@ class LabelStore(Store):
         """Adds and removes (label id, bookmark number) pairs, and keeps each label's count."""
         changes: dict[int, int] = {}
         for name, pairs, step in (("attach", attached, 1), ("detach", detached, -1)):
-            rows = [
-                {"account_id": library.account_id, "label_id": label_id, "number": number}
-                for label_id, number in pairs
-            ]
-            await library.transaction.run_many(self._sql[name], rows)
+            rows = [{"label_id": label_id, "number": number} for label_id, number in pairs]
+            await self._do_many(library, name, rows)
             for label_id, _ in pairs:
                 changes[label_id] = changes.get(label_id, 0) + step
-        await library.transaction.run_many(
-            self._sql["count"],
-            [
-                {"account_id": library.account_id, "label_id": label_id, "change": change}
-                for label_id, change in sorted(changes.items())
-                if change
-            ],
-        )
+        counts = [{"label_id": one, "change": by} for one, by in sorted(changes.items()) if by]
+        await self._do_many(library, "count", counts)
 
 
-def _row(library: LockedLibrary, label: Label) -> dict[str, Any]:
+def _row(label: Label) -> dict[str, Any]:
     return {
-        "account_id": library.account_id,
         "label_id": label.label_id,
         "name": label.name,
         "name_key": label.name_key,

@@ -4,19 +4,28 @@ Also how much of its daily bounds an account has used, and what happened to the 
 UTC calendar day.
 """
 
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
 
+from bowerbird import errors
 from bowerbird.model import events
 from bowerbird.model.accounts import ActivityEntry, ActivityKind
 from bowerbird.model.arrival import Counts
 from bowerbird.model.events import Happening
 from bowerbird.model.instants import without_offset
 from bowerbird.model.labels import Label, name_key
-from bowerbird.storage.database import Database, Reader, Row, Store, Transaction, place_of
+from bowerbird.storage.database import (
+    Database,
+    Reader,
+    Row,
+    Running,
+    Store,
+    Transaction,
+    place_of,
+)
 
 
 class LockedLibrary(Struct):
@@ -35,16 +44,46 @@ class LockedLibrary(Struct):
     last_change: int | None = None
     has_open_change: bool | None = None
 
+    @property
+    def values(self) -> dict[str, Any]:
+        """Those that every statement about it has."""
+        return {"account_id": self.account_id, "place": self.place}
+
     def new_label(self, name: str) -> Label:
         self.next_label_id += 1
         return Label(self.next_label_id - 1, name, name_key(name))
 
 
+class LockedStore(Store):
+    """Statements of a library inside of the transaction that has locked it."""
+
+    def _of(self, library: LockedLibrary, name: str, /, **values: Any) -> Running[Sequence[Row]]:
+        return library.transaction.rows(self._sql[name], library.values | values)
+
+    def _do(self, library: LockedLibrary, name: str, /, **values: Any) -> Running[None]:
+        return library.transaction.run(self._sql[name], library.values | values)
+
+    def _do_many(
+        self, library: LockedLibrary, name: str, rows: Iterable[dict[str, Any]], /
+    ) -> Running[None]:
+        of = library.values
+        return library.transaction.run_many(self._sql[name], [of | row for row in rows])
+
+
 class LibraryStore(Store):
     resource = "libraries"
 
-    async def lock(self, transaction: Transaction, account_id: int) -> LockedLibrary | None:
-        """Locks the library against other writers; None if the account no longer exists."""
+    async def lock(self, transaction: Transaction, account_id: int) -> LockedLibrary:
+        """Other writers of the same library wait until this transaction ends."""
+        library = await self.lock_if_there(transaction, account_id)
+        if library is None:
+            raise errors.account_gone()
+        return library
+
+    async def lock_if_there(
+        self, transaction: Transaction, account_id: int
+    ) -> LockedLibrary | None:
+        """None if the account no longer exists."""
         rows = await transaction.rows(self._sql["lock"], {"account_id": account_id})
         if not rows:
             return None

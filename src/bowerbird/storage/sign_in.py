@@ -386,5 +386,5 @@ class WaysInStore(Store):
 
     async def lock(self, transaction: Transaction, account_id: int) -> WaysIn:
         """Counts the ways in, and locks them until this transaction ends."""
-        await self._libraries.lock(transaction, account_id)
+        await self._libraries.lock_if_there(transaction, account_id)
         return await self.count(transaction, account_id)

@@ -298,9 +298,7 @@ class StatisticsPage:
                 {"text": text, "url": _url(each), "is_chosen": each is period}
                 for each, text in _PERIODS
             ],
-            again=_url(period),
-            counted=counted is not None,
-            **(shown.of(counted) if counted else {}),
+            **shown.of(counted),
         )
 
 

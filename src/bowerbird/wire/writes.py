@@ -22,7 +22,6 @@ from bowerbird import errors
 from bowerbird.clock import MICROSECONDS
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
-from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bulk.requests import shown
 from bowerbird.library.imports.saving import PreparedSave, Saved, Saving, summary
 from bowerbird.model import instants
@@ -144,7 +143,7 @@ class Writes:
 
     async def _check(self, transaction: Transaction, call: Call, current: Current | None) -> None:
         if current is not None and is_conditional(call):
-            await lock_library(self._libraries, transaction, call.account.account_id)
+            await self._libraries.lock(transaction, call.account.account_id)
             check(call, await current(transaction, call))
 
     async def _run(

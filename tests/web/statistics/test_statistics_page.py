@@ -119,21 +119,6 @@ async def test_dates_are_in_the_language_of_the_browser(ann: Reader) -> None:
     assert '<th scope="col" class="r" lang="de" dir="ltr">Mo.</th>' in page
 
 
-async def test_a_page_that_is_still_being_counted_says_so(
-    ann: Reader, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def never(*_: object) -> None:
-        return None
-
-    monkeypatch.setattr("bowerbird.library.statistics.Statistics.of", never)
-    await ann.member.save()
-
-    page = await ann.page("/statistics?period=all")
-
-    assert "Your posts are being counted." in page
-    assert 'content="3; url=/statistics?period=all"' in page
-
-
 async def test_nobody_sees_the_posts_of_others(ann: Reader, bob: Reader) -> None:
     await ann.member.save(author="secret", tags=["secret"], text="https://secret.example/")
     await bob.member.save(author="ines")

@@ -74,10 +74,6 @@ def no_vectors() -> Refusal:
     )
 
 
-def account_gone() -> Refusal:
-    return Refusal(Code.NOT_FOUND, "The account no longer exists.")
-
-
 def model_missing() -> Refusal:
     return errors.unavailable(
         "Search by meaning: the embedding model is not installed. "

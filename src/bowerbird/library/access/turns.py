@@ -1,4 +1,4 @@
-"""Writes of a library: its lock, and how large one transaction is.
+"""Writes of a library, and how large one transaction is.
 
 SQLite has one writer for all accounts, and on PostgreSQL a transaction locks its library. So no
 transaction takes longer than 150 ms of CPU. What a request names is changed in one transaction. A
@@ -11,18 +11,6 @@ from typing import Concatenate, Final, ParamSpec, TypeVar
 from bowerbird.errors import Code, Refusal
 from bowerbird.model.accounts import Account
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.libraries import LibraryStore, LockedLibrary
-
-
-async def lock_library(
-    store: LibraryStore, transaction: Transaction, account_id: int
-) -> LockedLibrary:
-    """Other writers of the same library wait until this transaction ends."""
-    library = await store.lock(transaction, account_id)
-    if library is None:
-        raise Refusal(Code.NOT_FOUND, "The account no longer exists.")
-    return library
-
 
 T = TypeVar("T")
 Given = ParamSpec("Given")

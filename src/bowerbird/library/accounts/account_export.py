@@ -13,7 +13,6 @@ import msgspec
 from bowerbird.clock import Clock, date_of_day, day_of
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.call_allowance import used_up
-from bowerbird.library.access.turns import lock_library
 from bowerbird.library.imports.runs import RUNS_MAX
 from bowerbird.library.rules.rules import shown as shown_rule
 from bowerbird.model.accounts import Account, ActivityKind, Membership
@@ -55,7 +54,7 @@ class AccountDownload:
         entry = self._activity.entry(ActivityKind.ACCOUNT_DOWNLOADED)
 
         async def work(transaction: Transaction) -> None:
-            await lock_library(self._libraries, transaction, account_id)
+            await self._libraries.lock(transaction, account_id)
             used = await self._daily.add(transaction, account_id, day_of(self._clock()), uses=1)
             if used.uses > most:
                 raise used_up(f"The account was downloaded {most} times", self._clock())

@@ -14,7 +14,6 @@ from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.call_allowance import TriesWithin
-from bowerbird.library.access.turns import lock_library
 from bowerbird.library.accounts.tokens import Devices, New, checked_name
 from bowerbird.model.accounts import Device, LinkKind, OneTimeLink
 from bowerbird.model.keys import code_hash, new_code, parse_code
@@ -115,7 +114,7 @@ class ConnectCodes:
         hashed = await asyncio.to_thread(code_hash, code)
 
         async def work(transaction: Transaction) -> OneTimeLink:
-            await lock_library(self._libraries, transaction, account_id)
+            await self._libraries.lock(transaction, account_id)
             link = await self._store.create(
                 *(transaction, hashed, LinkKind.CONNECT, account_id, network),
                 now=self._clock(),

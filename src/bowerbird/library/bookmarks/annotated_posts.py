@@ -10,7 +10,6 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird.library.access import plans
-from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bookmarks import cursors
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.cursors import Keyset
@@ -145,7 +144,7 @@ class AnnotatedPosts:
         found = await self._store.numbers(account, _filter("both"), [post_id])
 
         async def work(transaction: Transaction) -> None:
-            await lock_library(self._libraries, transaction, account.account_id)
+            await self._libraries.lock(transaction, account.account_id)
             before = await self._annotations.not_again(transaction, account.account_id)
             numbers = [number for number in before if number not in found]
             if not is_wanted:

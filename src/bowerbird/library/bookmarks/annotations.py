@@ -58,7 +58,8 @@ class Flags:
         note: str | UnsetType | None = UNSET,
     ) -> FlagsResult:
         """Changes the flags of posts, and the note of one."""
-        changeset = await self._changesets.open(transaction, account.account_id, is_recorded=True)
+        library = await self._changesets.lock(transaction, account.account_id)
+        changeset = await self._changesets.open(library, is_recorded=True)
         await changeset.load(post_ids)
         posts = [post for post_id in post_ids if (post := changeset.post(post_id)) is not None]
         affected = 0
@@ -191,7 +192,8 @@ class Highlights:
         action: BulkAction,
         change: Callable[[Post], Post],
     ) -> BulkRow | None:
-        changeset = await self._changesets.open(transaction, account.account_id, is_recorded=True)
+        library = await self._changesets.lock(transaction, account.account_id)
+        changeset = await self._changesets.open(library, is_recorded=True)
         await changeset.load([post_id])
         post = changeset.post(post_id)
         if post is None:

@@ -4,10 +4,9 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-import msgspec
 from msgspec import Struct
 
-from bowerbird.model import json_depth
+from bowerbird.library.bookmarks.searching.post_texts import texts_of
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import name_key
 from bowerbird.model.words import order_key
@@ -25,18 +24,6 @@ _SAME_LETTERS: Final = 2
 class FoundAuthor(Struct, frozen=True):
     handle: str
     name: str
-
-
-class _Details(Struct):
-    name: str | None = None
-
-
-class _Post(Struct):
-    author_username: str | None = None
-    author_details: _Details | None = None
-
-
-_decoder: Final = msgspec.json.Decoder(list[_Post])
 
 
 class Authors:
@@ -71,12 +58,14 @@ class Authors:
 
     async def _of(self, account: Account, numbers: Sequence[int]) -> list[FoundAuthor]:
         """The authors of these posts, each once."""
-        body, _ = await self._bookmarks.contents(account, list(dict.fromkeys(numbers)))
+        numbers = list(dict.fromkeys(numbers))
+        stored = await self._bookmarks.each(account, numbers)
+        posts = [texts_of(stored[one]) for one in numbers if one in stored]
         found = {
             order_key(post.author_username): FoundAuthor(
-                post.author_username, (post.author_details and post.author_details.name) or ""
+                post.author_username, post.author_details.name
             )
-            for post in _decoder.decode(json_depth.cut(b"[%b]" % body))
+            for post in posts
             if post.author_username
         }
         return list(found.values())

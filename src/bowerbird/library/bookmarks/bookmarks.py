@@ -30,8 +30,8 @@ from bowerbird.library.bookmarks.list_request import (
 )
 from bowerbird.library.bookmarks.searching import explaining
 from bowerbird.library.bookmarks.searching.explaining import Reasons
-from bowerbird.library.bookmarks.searching.highlighting import with_highlights
 from bowerbird.library.bookmarks.searching.label_words import LabelWords
+from bowerbird.library.bookmarks.searching.post_texts import with_highlights
 from bowerbird.library.bookmarks.searching.ranking import Ranking, Rankings
 from bowerbird.library.bookmarks.shown_fields import Contents, with_content, with_contents
 from bowerbird.library.vectors.semantic_search import SemanticSearch
@@ -307,7 +307,7 @@ class Bookmarks:
     ) -> _Found:
         seen: set[int] = set()
         if request.cursor is not None:
-            seen = cursors.read_seen(request.cursor, query)
+            seen = cursors.seen(cursors.read_as(Ranked, request.cursor, query))
         groups: Mapping[int, Sequence[int]] = {}
         if request.is_best_first or (is_relaxed and not request.has_own_order):
             ranking, groups = await self.rankings.grouped(account, ranking)

@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from itertools import accumulate, pairwise
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import msgspec
 from msgspec import Struct, structs
@@ -60,6 +60,7 @@ class Followed(Struct, frozen=True, array_like=True, tag="f"):
 
 
 End = Ranked | Keyset | Named | Followed
+E = TypeVar("E", bound=Ranked | Keyset | Named | Followed)
 _decoder: Final[msgspec.msgpack.Decoder[End]] = msgspec.msgpack.Decoder(End)
 
 
@@ -80,26 +81,10 @@ def read_after(text: str, query: bytes, sort: Sort) -> After:
     return After(end.value, end.number)
 
 
-def read_seen(text: str, query: bytes) -> set[int]:
-    """The bookmarks of a ranked list that were already returned."""
+def read_as(kind: type[E], text: str, query: bytes) -> E:
+    """The end of a page of a list whose cursors are of this kind."""
     end = read(text, query)
-    if not isinstance(end, Ranked):
-        raise refused(text)
-    return seen(end)
-
-
-def read_name(text: str, query: bytes) -> str:
-    """The name after which to continue a list that is ordered by name."""
-    end = read(text, query)
-    if not isinstance(end, Named):
-        raise refused(text)
-    return end.name
-
-
-def read_followed(text: str, query: bytes) -> Followed:
-    """Where a program continues to follow a library."""
-    end = read(text, query)
-    if not isinstance(end, Followed):
+    if not isinstance(end, kind):
         raise refused(text)
     return end
 

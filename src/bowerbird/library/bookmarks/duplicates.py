@@ -39,6 +39,7 @@ from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.bookmarks.changeset import EditablePost
 from bowerbird.storage.bookmarks.statistics import DuplicateStore, GroupedPost, Prints, Same
 from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.libraries import LockedLibrary
 
 _KINDS: Final[tuple[Same, ...]] = get_args(Same)
 _FIRST: Final = -(2**63)
@@ -193,12 +194,10 @@ class Duplicates:
         ids = [one for group in request.groups for one in (group.keep, *group.remove)]
         prints = await self._store.prints(transaction, account.account_id, ids)
         _check(request, prints)
-        changeset = await self._changesets.open(
-            transaction, account.account_id, library=library, is_recorded=True
-        )
+        changeset = await self._changesets.open(library, is_recorded=True)
         _check_size(request, await changeset.sizes(ids))
         posts = {one: post for one in ids if (post := changeset.post(one)) is not None}
-        annotated = await self._annotated(transaction, account, list(posts.values()))
+        annotated = await self._annotated(library, list(posts.values()))
         removed = [
             [posts[one] for one in group.remove if one in posts and one not in annotated]
             for group in request.groups
@@ -211,7 +210,7 @@ class Duplicates:
             _give_labels(changeset, keep, some)
             kept.append(KeptPost(keep.post_id, keep.tags or None))
         every = [post for some in removed for post in some]
-        await self._batches.put(account, changeset, every)
+        await self._batches.put(changeset, every)
         change = await self._kept.finish(changeset, BulkAction.TRASH, len(every))
         if every:
             entry = self._activity.entry(ActivityKind.POSTS_DELETED)
@@ -224,13 +223,9 @@ class Duplicates:
             change,
         )
 
-    async def _annotated(
-        self, transaction: Transaction, account: Account, posts: Sequence[EditablePost]
-    ) -> set[str]:
+    async def _annotated(self, library: LockedLibrary, posts: Sequence[EditablePost]) -> set[str]:
         """The posts with a note or highlights, which a removal would take away."""
-        found = await self._bookmarks.contents_of(
-            transaction, account, [post.number for post in posts]
-        )
+        found = await self._bookmarks.contents_of(library, [post.number for post in posts])
         stored = _decoded(b",".join(found.values()))
         return {one.post_id for one in stored.values() if one.is_annotated}
 
@@ -275,7 +270,7 @@ class _Start(NamedTuple):
 def _position(cursor: str | None, bound_to: bytes) -> _Start:
     if not cursor:
         return _Start("", _FIRST)
-    kind, _, print = cursors.read_name(cursor, bound_to).partition(" ")
+    kind, _, print = cursors.read_as(cursors.Named, cursor, bound_to).name.partition(" ")
     # We never return another one, but anyone can forge it.
     if kind not in _KINDS or not _NUMBER.fullmatch(print) or not _FIRST <= int(print) <= _LAST:
         raise cursors.refused(cursor)

@@ -12,6 +12,7 @@ from typing import Final, cast
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
+from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
@@ -91,7 +92,7 @@ class Events:
             if sent:
                 return EventPage([], cursors.write(start, bound_to), has_more=False, limit=limit)
         else:
-            start = cursors.read_followed(sent, bound_to)
+            start = cursors.read_as(Followed, sent, bound_to)
         if start.epoch != account.epoch:
             raise _expired("the library was restored from a backup since")
         events, end, has_more = (
@@ -117,7 +118,7 @@ class Events:
         """The number of the last event, and of the last one that is no longer kept."""
         kept = await self._store.kept(self._database, account.account_id)
         if kept is None:
-            raise plans.account_gone()
+            raise errors.account_gone()
         return kept
 
     async def _logged(

@@ -15,13 +15,17 @@ from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.time_zones import TimeZones
 from bowerbird.library.bookmarks import cursors
 from bowerbird.library.bookmarks.cursors import Named
-from bowerbird.library.bookmarks.searching import text_matching
-from bowerbird.library.bookmarks.searching.highlighting import addresses_of, fields_of
+from bowerbird.library.bookmarks.searching import post_texts
+from bowerbird.library.bookmarks.searching.post_texts import (
+    PostTexts,
+    addresses_of,
+    fields_of,
+    texts_of,
+)
 from bowerbird.library.bookmarks.writing.changeset import Changesets
 from bowerbird.library.bookmarks.writing.kept_changes import Done, KeptChanges
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.bookmarks.writing.trash_batch import KEPT, Purging, TrashBatches
-from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account, ActivityKind
 from bowerbird.model.bulk import BulkAction, BulkRow, Changed, PostField
 from bowerbird.model.instants import with_offset
@@ -71,14 +75,12 @@ class Trash:
         """
         library = await self._renames.lock(transaction, account.account_id)
         is_kept = removed_at is None
-        changeset = await self._changesets.open(
-            transaction, account.account_id, library=library, is_recorded=is_kept
-        )
+        changeset = await self._changesets.open(library, is_recorded=is_kept)
         await changeset.load([post_id])
         post = changeset.post(post_id)
         if post is None:
             raise errors.not_found("post", post_id)
-        await self._batches.put(account, changeset, [post], since=removed_at)
+        await self._batches.put(changeset, [post], since=removed_at)
         change, now = None, self._clock()
         if is_kept:
             change = await self._kept.finish(changeset, BulkAction.TRASH, 1)
@@ -94,7 +96,7 @@ class Trash:
         """Restores a bookmark to its old position; returns its JSON, and the change."""
         # Locked before the trash is read, in the same order as for a deletion.
         library = await self._renames.lock(transaction, account.account_id)
-        taken = await self._batches.take(transaction, account, [post_id])
+        taken = await self._batches.take(library, [post_id])
         if not taken:
             raise errors.not_found("deleted post", post_id)
         kept = msgspec.json.encode(taken[post_id])
@@ -242,7 +244,7 @@ class TrashList:
 
 
 def _position(cursor: str, bound_to: bytes) -> tuple[int, str]:
-    trashed_at, _, post_id = cursors.read_name(cursor, bound_to).partition(" ")
+    trashed_at, _, post_id = cursors.read_as(cursors.Named, cursor, bound_to).name.partition(" ")
     if not (trashed_at.isascii() and trashed_at.isdigit() and len(trashed_at) <= _DIGITS):
         raise cursors.refused(cursor)
     return int(trashed_at), post_id.replace("\x00", "")
@@ -260,19 +262,6 @@ class Found(Struct, frozen=True):
 
     trashed_at: int
     post_id: str
-
-
-class _Author(Struct, frozen=True):
-    name: str = ""
-
-
-class _Names(Struct, frozen=True):
-    author_username: str = ""
-    author_details: _Author = _Author()
-    tags: tuple[str, ...] | None = None
-
-
-_names: Final = msgspec.json.Decoder(_Names).decode
 
 
 class TrashSearch:
@@ -335,7 +324,7 @@ def _matching(some: Sequence[Trashed], filter: TrashFilter) -> list[Found]:
 
 
 def _matches(one: Trashed, filter: TrashFilter) -> bool:
-    post = _names(json_depth.cut(one.bookmark))
+    post = texts_of(one.bookmark)
     if filter.author is not None and not _is_by(post, filter.author):
         return False
     if filter.labels is not None and not _labelled(post, filter.labels.either):
@@ -350,19 +339,17 @@ def _matches(one: Trashed, filter: TrashFilter) -> bool:
             return True
         return _labelled(post, (condition.value,))
 
-    text = text_matching.indexed(
-        fields_of(one.bookmark), post.tags or (), addresses_of(one.bookmark)
-    )
-    return text_matching.matches(text, filter.words.parts, meets)
+    text = post_texts.indexed(fields_of(post), post.tags or (), addresses_of(post))
+    return post_texts.matches(text, filter.words.parts, meets)
 
 
-def _is_by(post: _Names, author: str | Names) -> bool:
+def _is_by(post: PostTexts, author: str | Names) -> bool:
     names = (author,) if isinstance(author, str) else author.either
     handles = {handle_of(name) for name in names}
     is_handle = order_key(post.author_username) in handles
     return is_handle or order_key(post.author_details.name) in names
 
 
-def _labelled(post: _Names, names: Sequence[str]) -> bool:
+def _labelled(post: PostTexts, names: Sequence[str]) -> bool:
     keys = {name_key(tag) for tag in post.tags or ()}
     return any(name in keys for name in names)

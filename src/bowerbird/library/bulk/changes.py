@@ -12,7 +12,6 @@ from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans, turns
 from bowerbird.library.access.activity import Activity
-from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bookmarks.writing.changeset import Changesets
 from bowerbird.library.bookmarks.writing.kept_changes import KeptChanges, new_change
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
@@ -34,7 +33,7 @@ from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.changes.bulk import BulkStore, packed
 from bowerbird.storage.database import Database, Reader, Transaction
 from bowerbird.storage.labels import LabelStore
-from bowerbird.storage.libraries import LibraryStore
+from bowerbird.storage.libraries import LibraryStore, LockedLibrary
 from bowerbird.storage.upkeep.jobs import JobStore
 
 _MAX_ID_LENGTH: Final = 64
@@ -84,37 +83,37 @@ class BulkChanges:
 
     async def start(self, transaction: Transaction, account: Account, change: NewChange) -> BulkRow:
         """Starts a change and takes its first turn. A job does what is left."""
-        await self._renames.lock(transaction, account.account_id)
-        number = await self._kept_changes.number(transaction, account.account_id)
+        library = await self._renames.lock(transaction, account.account_id)
+        number = await self._kept_changes.number(library)
         label = None
         if change.label_name is not None:
             plans.check_writes(account)
-            label = await self._named(transaction, account, change)
+            label = await self._named(library, change)
             if label is not None and change.is_named and change.action is BulkAction.REMOVE_LABEL:
                 label = msgspec.structs.replace(label, is_refused=True)
         row = self._new(number, change.action, label, change.matched)
         if change.labels:
             plans.check_writes(account)
             row = msgspec.structs.replace(row, labels=change.labels)
-        await self._store.insert(transaction, account.account_id, row)
-        await self._store.add_parts(transaction, account.account_id, number, change.parts)
+        await self._store.insert(library, row)
+        await self._store.add_parts(library, number, change.parts)
         if change.action is BulkAction.TRASH and change.matched:
             entry = self._activity.entry(ActivityKind.POSTS_DELETED)
             await self._activity.add(transaction, account.account_id, entry)
-        return await self._first_turn(transaction, account, row)
+        return await self._first_turn(library, row)
 
     async def start_label(
         self, transaction: Transaction, account: Account, label_id: str, into_id: str | None = None
     ) -> BulkRow:
         """Deletes a label, or merges it into another one."""
         plans.check_writes(account)
-        await self._renames.lock(transaction, account.account_id)
-        number = await self._kept_changes.number(transaction, account.account_id)
+        library = await self._renames.lock(transaction, account.account_id)
+        number = await self._kept_changes.number(library)
         ids = [one for one in (label_id, into_id) if one is not None]
-        changeset = await self._changesets.open(transaction, account.account_id, label_ids=ids)
+        changeset = await self._changesets.open(library, label_ids=ids)
         found = {one: changeset.label_of_id(one) for one in ids}
         # A label that an earlier change is about to delete is as good as deleted.
-        ending = await self._store.ending_labels(transaction, account.account_id)
+        ending = await self._store.ending_labels(library)
         for one in ids:
             if found[one] is None or int(one) in ending:
                 raise errors.not_found("label", one)
@@ -123,7 +122,7 @@ class BulkChanges:
             raise errors.invalid("into", problem)
         label = found[label_id]
         assert label is not None
-        kept = await self._kept(transaction, account, label)
+        kept = await self._kept(library, label)
         into = found[into_id] if into_id is not None else None
         if into is not None:
             was_favourite = await self._accounts.follow_label(
@@ -131,64 +130,51 @@ class BulkChanges:
             )
             kept = msgspec.structs.replace(kept, into_id=into.label_id, was_favourite=was_favourite)
         if into is None:
-            rules = await self._rules.label_deleted(transaction, account.account_id, label.name)
+            rules = await self._rules.label_deleted(library, label.name)
         else:
-            rules = await self._rules.rename(transaction, account.account_id, label.name, into.name)
+            rules = await self._rules.rename(library, label.name, into.name)
         action = BulkAction.DELETE_LABEL if into_id is None else BulkAction.MERGE_LABELS
         row = self._new(number, action, kept, label.bookmark_count)
-        row = await self._keeping(transaction, account, row, rules, changeset.version)
-        return await self._first_turn(transaction, account, row)
+        row = await self._keeping(library, row, rules)
+        return await self._first_turn(library, row)
 
     async def rename(
-        self,
-        transaction: Transaction,
-        account: Account,
-        label: Label,
-        name: str,
-        *,
-        changed: Sequence[Changed] = (),
-        version: int = 0,
+        self, library: LockedLibrary, label: Label, name: str, *, changed: Sequence[Changed] = ()
     ) -> BulkRow:
         """Renames a label at once, and on its posts in turns. No label may be being renamed.
 
         `changed`: what else the request has changed, for the same undo.
         """
-        number = await self._store.next_number(transaction, account.account_id)
-        kept = await self._kept(transaction, account, label)
-        kept = msgspec.structs.replace(kept, new_name=name)
+        number = await self._store.next_number(library)
+        kept = msgspec.structs.replace(await self._kept(library, label), new_name=name)
         row = self._new(number, BulkAction.RENAME_LABEL, kept, label.bookmark_count)
-        row = await self._keeping(transaction, account, row, changed, version)
-        return await self._first_turn(transaction, account, row)
+        row = await self._keeping(library, row, changed)
+        return await self._first_turn(library, row)
 
     async def _keeping(
-        self,
-        transaction: Transaction,
-        account: Account,
-        row: BulkRow,
-        changed: Sequence[Changed],
-        version: int,
+        self, library: LockedLibrary, row: BulkRow, changed: Sequence[Changed]
     ) -> BulkRow:
         """Stores a new change with the values that it has replaced."""
         row = msgspec.structs.replace(row, kept=len(changed))
-        await self._store.insert(transaction, account.account_id, row)
-        await self._store.record(transaction, account.account_id, row.number, changed, version)
+        await self._store.insert(library, row)
+        await self._store.record(library, row.number, changed, library.version + 1)
         return row
 
     async def undo(self, transaction: Transaction, account: Account, change_id: str) -> BulkRow:
         """Starts the undo of a change and takes its first turn. A job does what is left."""
-        await self._renames.lock(transaction, account.account_id)
+        library = await self._renames.lock(transaction, account.account_id)
         row = self._required(await self._found(transaction, account, change_id), change_id)
         if row.state in (BulkState.UNDONE, BulkState.UNDOING):
             return row
         # What is left of a change that is still working is not done any more.
-        await self._store.delete_parts(transaction, account.account_id, row.number)
+        await self._store.delete_parts(library, row.number)
         labels = [msgspec.structs.replace(one, is_begun=False) for one in row.labels]
         if row.label is not None:
             await self._unfollow(transaction, account.account_id, row.label)
         row = msgspec.structs.replace(
             row, state=BulkState.UNDOING, labels=labels, finished_at=None, job_id=""
         )
-        return await self._first_turn(transaction, account, row)
+        return await self._first_turn(library, row)
 
     async def _unfollow(
         self, transaction: Transaction, account_id: int, label: ChangedLabel
@@ -257,29 +243,27 @@ class BulkChanges:
     async def turn(self, transaction: Transaction, account: Account, change_id: str) -> BulkRow:
         """Takes the next turn of a change or of its undo, or of one that was accepted before it."""
         # Locked before the change is read: the job and a request may take turns of the same one.
-        await lock_library(self._libraries, transaction, account.account_id)
+        library = await self._libraries.lock(transaction, account.account_id)
         row = self._required(await self._found(transaction, account, change_id), change_id)
         if row.action is BulkAction.RENAME_LABEL:
             # It waits for no other change, because all others wait for it.
-            return await self._turns.take(transaction, account, row)
-        await self._renames.lock(transaction, account.account_id)
-        earlier = await self._before(transaction, account, row)
-        turned = await self._turns.take(transaction, account, earlier or row)
+            return await self._turns.take(library, row)
+        library = await self._renames.lock(transaction, account.account_id)
+        earlier = await self._before(library, row)
+        turned = await self._turns.take(library, earlier or row)
         return turned if earlier is None else row
 
-    async def _first_turn(
-        self, transaction: Transaction, account: Account, row: BulkRow
-    ) -> BulkRow:
+    async def _first_turn(self, library: LockedLibrary, row: BulkRow) -> BulkRow:
         """Takes the first turn if nothing else is under way. A job does what is left."""
-        position = await self._store.next_position(transaction, account.account_id)
+        position = await self._store.next_position(library)
         row = msgspec.structs.replace(row, position=position)
-        if _waits_for_none(row) or await self._before(transaction, account, row) is None:
-            row = await self._turns.take(transaction, account, row)
+        if _waits_for_none(row) or await self._before(library, row) is None:
+            row = await self._turns.take(library, row)
             if row.is_finished:
                 return row
         job_id = await self._jobs.add(
-            transaction,
-            account.account_id,
+            library.transaction,
+            library.account_id,
             KIND,
             msgspec.json.encode(row.change_id),
             priority=CHANGES,
@@ -288,34 +272,28 @@ class BulkChanges:
             unique=f"{row.change_id} {row.state}",
         )
         row = msgspec.structs.replace(row, job_id=job_id)
-        await self._store.update(transaction, account.account_id, row)
+        await self._store.update(library, row)
         return row
 
-    async def _before(
-        self, transaction: Transaction, account: Account, row: BulkRow
-    ) -> BulkRow | None:
+    async def _before(self, library: LockedLibrary, row: BulkRow) -> BulkRow | None:
         """What has to be finished first: changes and undos are made in the order of acceptance.
 
         So undoing them in the reverse order gives the state before, even if they have posts in
         common and several jobs work on them.
         """
-        first = await self._store.first_open(transaction, account.account_id, besides=row.number)
+        first = await self._store.first_open(library, besides=row.number)
         if first is None or (first.position, first.number) > (row.position, row.number):
             return None
         return first
 
-    async def _named(
-        self, transaction: Transaction, account: Account, change: NewChange
-    ) -> ChangedLabel | None:
+    async def _named(self, library: LockedLibrary, change: NewChange) -> ChangedLabel | None:
         """The label that the change adds or removes. One to add is created if posts get it."""
         assert change.label_name is not None
-        changeset = await self._changesets.open(
-            transaction, account.account_id, [change.label_name]
-        )
+        changeset = await self._changesets.open(library, [change.label_name])
         label = changeset.label(change.label_name)
         if label is not None:
-            kept = await self._kept(transaction, account, label)
-            ending = await self._store.ending_labels(transaction, account.account_id)
+            kept = await self._kept(library, label)
+            ending = await self._store.ending_labels(library)
             return msgspec.structs.replace(kept, is_ending=label.label_id in ending)
         if change.action is BulkAction.REMOVE_LABEL:
             raise errors.not_found("label", change.label_name)
@@ -325,8 +303,8 @@ class BulkChanges:
         await changeset.finish(self._clock())
         return ChangedLabel(label.label_id, label.name, is_new=True)
 
-    async def _kept(self, transaction: Transaction, account: Account, label: Label) -> ChangedLabel:
-        created_at = await self._labels.created_at(transaction, account.account_id, label.label_id)
+    async def _kept(self, library: LockedLibrary, label: Label) -> ChangedLabel:
+        created_at = await self._labels.created_at(library, label.label_id)
         return ChangedLabel(
             label.label_id, label.name, label.metadata, created_at, color=label.color
         )

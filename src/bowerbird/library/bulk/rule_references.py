@@ -20,8 +20,8 @@ from bowerbird.search.queries import query_language
 from bowerbird.search.queries.query_pieces import Kind, Piece, pieces
 from bowerbird.storage.changes.bulk import BulkStore
 from bowerbird.storage.changes.events import EventStore, RuleStore
-from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.libraries import LibraryStore
+from bowerbird.storage.database import Database
+from bowerbird.storage.libraries import LibraryStore, LockedLibrary
 
 _OFF: Final = "Switched off:"
 
@@ -45,42 +45,30 @@ class RuleReferences:
         self._bulk = BulkStore(database)
         self._libraries = LibraryStore(database)
 
-    async def rename(
-        self, transaction: Transaction, account_id: int, before: str, after: str
-    ) -> list[Changed]:
+    async def rename(self, library: LockedLibrary, before: str, after: str) -> list[Changed]:
         """Gives a label its other name in rules. Returns these as they were."""
-        rules = await self._store.all(transaction, account_id)
+        rules = await self._all(library)
         changed = [settled for rule in rules if (settled := _settled(rule, before, after)) != rule]
-        return await self._put(transaction, account_id, rules, changed)
+        return await self._put(library, rules, changed)
 
-    async def label_deleted(
-        self, transaction: Transaction, account_id: int, name: str
-    ) -> list[Changed]:
+    async def label_deleted(self, library: LockedLibrary, name: str) -> list[Changed]:
         """Switches off the rules that need a label. Returns these as they were."""
         notice = f"{_OFF} the label “{name}” was deleted."
-        return await self._switch_off(
-            transaction, account_id, lambda rule: _needs(rule, name), notice
-        )
+        return await self._switch_off(library, lambda rule: _needs(rule, name), notice)
 
-    async def webhook_deleted(
-        self, transaction: Transaction, account_id: int, webhook_id: str
-    ) -> None:
+    async def webhook_deleted(self, library: LockedLibrary, webhook_id: str) -> None:
         notice = f"{_OFF} the webhook that it sends posts to was deleted."
         changed = await self._switch_off(
-            transaction, account_id, lambda rule: webhook_id in rule.webhook_ids, notice
+            library, lambda rule: webhook_id in rule.webhook_ids, notice
         )
-        await self._bulk.take_over(
-            transaction, account_id, [(one.post_id, one.field) for one in changed]
-        )
+        await self._bulk.take_over(library, [(one.post_id, one.field) for one in changed])
 
-    async def put_back(
-        self, transaction: Transaction, account_id: int, kept: Mapping[str, bytes]
-    ) -> list[str]:
+    async def put_back(self, library: LockedLibrary, kept: Mapping[str, bytes]) -> list[str]:
         """Makes rules what they were before a change, by their keys. Returns those that exist."""
         if not kept:
             return []
-        rules = {key_of(one): one for one in await self._store.all(transaction, account_id)}
-        last = await self._last_event(transaction, account_id)
+        rules = {key_of(one): one for one in await self._all(library)}
+        last = await self._last_event(library)
         changed = []
         for key in kept.keys() & rules.keys():
             rule, before = rules[key], _before(kept[key])
@@ -91,30 +79,22 @@ class RuleReferences:
                     rule, body=before.body, is_on=before.is_on, notice=before.notice, since=since
                 )
             )
-        await self._put(transaction, account_id, list(rules.values()), changed)
+        await self._put(library, list(rules.values()), changed)
         return [key_of(rule) for rule in changed]
 
     async def _switch_off(
-        self,
-        transaction: Transaction,
-        account_id: int,
-        is_meant: Callable[[Rule], bool],
-        notice: str,
+        self, library: LockedLibrary, is_meant: Callable[[Rule], bool], notice: str
     ) -> list[Changed]:
-        rules = await self._store.all(transaction, account_id)
+        rules = await self._all(library)
         changed = [
             msgspec.structs.replace(rule, is_on=False, notice=notice)
             for rule in rules
             if rule.is_on and is_meant(rule)
         ]
-        return await self._put(transaction, account_id, rules, changed)
+        return await self._put(library, rules, changed)
 
     async def _put(
-        self,
-        transaction: Transaction,
-        account_id: int,
-        rules: Sequence[Rule],
-        changed: Sequence[Rule],
+        self, library: LockedLibrary, rules: Sequence[Rule], changed: Sequence[Rule]
     ) -> list[Changed]:
         """Stores changed rules, and returns what they were.
 
@@ -122,6 +102,7 @@ class RuleReferences:
         """
         if not changed:
             return []
+        transaction, account_id = library.transaction, library.account_id
         before = {rule.rule_id: rule for rule in rules}
         for rule in changed:
             await self._store.put(transaction, account_id, rule)
@@ -135,7 +116,7 @@ class RuleReferences:
             state,
             is_active=any(rule.is_on for rule in after.values()),
             version=state.version + 1,
-            seen=state.seen if state.is_active else await self._last_event(transaction, account_id),
+            seen=state.seen if state.is_active else await self._last_event(library),
         )
         await self._store.put_state(transaction, account_id, state)
         # Another change of these rules has a later version, also if it is made in turns.
@@ -145,8 +126,11 @@ class RuleReferences:
             for rule in (before[one.rule_id] for one in changed)
         ]
 
-    async def _last_event(self, transaction: Transaction, account_id: int) -> int:
-        kept = await self._events.kept(transaction, account_id)
+    async def _all(self, library: LockedLibrary) -> list[Rule]:
+        return await self._store.all(library.transaction, library.account_id)
+
+    async def _last_event(self, library: LockedLibrary) -> int:
+        kept = await self._events.kept(library.transaction, library.account_id)
         assert kept is not None
         return kept.last
 

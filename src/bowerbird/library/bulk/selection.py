@@ -16,18 +16,16 @@ from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
 from bowerbird.library.access.time_zones import TimeZones
-from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bookmarks.bookmarks import is_post_id
-from bowerbird.library.bookmarks.searching import text_matching
-from bowerbird.library.bookmarks.searching.highlighting import fields_of
+from bowerbird.library.bookmarks.searching import post_texts
 from bowerbird.library.bookmarks.searching.label_words import LabelWords
+from bowerbird.library.bookmarks.searching.post_texts import fields_of, texts_of
 from bowerbird.library.bookmarks.searching.ranking import Rankings
 from bowerbird.library.bookmarks.trash import TrashSearch
 from bowerbird.library.bookmarks.writing.trash_batch import KEPT
 from bowerbird.library.bulk.changes import packed_parts
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.library.views.views import Views
-from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
 from bowerbird.model.posts.bookmarks import Bookmark
 from bowerbird.model.posts.filters import BookmarkFilter
@@ -137,7 +135,7 @@ class BulkSelection:
 
     async def is_current(self, transaction: Transaction, account: Account, chosen: Chosen) -> bool:
         """Whether nobody has changed the library since the posts were read. Locks it."""
-        library = await lock_library(self._libraries, transaction, account.account_id)
+        library = await self._libraries.lock(transaction, account.account_id)
         return library.version == chosen.version
 
     async def examples(
@@ -251,14 +249,6 @@ _BY_NAME: Final = "by name of the author"
 _AUTHOR: Final = ("author_username", "author_details.name")
 
 
-class _Labelled(Struct):
-    post_id: str
-    tags: list[str] | None = None
-
-
-_labelled: Final = msgspec.json.Decoder(_Labelled).decode
-
-
 def whys(bookmarks: Sequence[bytes], query: WordQuery | None) -> list[str | None]:
     """Per bookmark the words around the hit, or the name that matches; None without words."""
     if query is None or not query.wanted_terms:
@@ -268,7 +258,7 @@ def whys(bookmarks: Sequence[bytes], query: WordQuery | None) -> list[str | None
 
 
 def _why(bookmark: bytes, highlighter: Highlighter) -> str | None:
-    found = highlighter.highlight(fields_of(bookmark))
+    found = highlighter.highlight(fields_of(texts_of(bookmark)))
     if found is None:
         return None
     if found.field.endswith(_AUTHOR):
@@ -284,9 +274,8 @@ def in_texts(body: bytes, query: WordQuery) -> set[str]:
     quick = None if None in words else [one for one in words if one is not None]
     found = set()
     for raw in _raws(b"[%b]" % body):
-        bookmark = bytes(raw)
-        post = _labelled(json_depth.cut(bookmark))
-        fields = [one for one in fields_of(bookmark) if _is_own(one[0])]
+        post = texts_of(bytes(raw))
+        fields = [one for one in fields_of(post) if _is_own(one[0])]
         if _matches(fields, post.tags or (), query, quick):
             found.add(post.post_id)
     return found
@@ -317,6 +306,6 @@ def _matches(
         if all(one.search(text) for one in quick):
             return True
     # The database has checked the conditions.
-    return text_matching.matches(
-        text_matching.indexed(fields, labels), query.parts, lambda one: not one.is_excluded
+    return post_texts.matches(
+        post_texts.indexed(fields, labels), query.parts, lambda one: not one.is_excluded
     )

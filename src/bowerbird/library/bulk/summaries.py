@@ -248,7 +248,7 @@ class RecentChanges:
 
 
 def _number(cursor: str, query: bytes) -> int:
-    name = cursors.read_name(cursor, query)
+    name = cursors.read_as(cursors.Named, cursor, query).name
     if not (name.isascii() and name.isdigit() and len(name) < len(str(_LAST))):
         raise cursors.refused(cursor)
     return int(name)

@@ -7,14 +7,12 @@ import msgspec
 
 from bowerbird.clock import Clock
 from bowerbird.library.access import turns
-from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bookmarks.writing.changeset import Changeset, Changesets
 from bowerbird.library.bookmarks.writing.kept_changes import KeptChanges, ended
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames, Position
 from bowerbird.library.bookmarks.writing.trash_batch import TrashBatches, fitting
 from bowerbird.library.bulk.rule_references import RuleReferences
 from bowerbird.library.bulk.undoing import BulkUndo
-from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import (
     FLAG_ACTIONS,
     WHOLE_LABEL_ACTIONS,
@@ -32,9 +30,9 @@ from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.bookmarks.changeset import EditablePost
 from bowerbird.storage.bookmarks.trash import TrashStore
 from bowerbird.storage.changes.bulk import BulkStore
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database
 from bowerbird.storage.labels import LabelStore
-from bowerbird.storage.libraries import LibraryStore
+from bowerbird.storage.libraries import LibraryStore, LockedLibrary
 
 _FLAGS: Final[dict[BulkAction, dict[str, bool | None]]] = {
     action: {"is_read": is_read, "is_archived": is_archived}
@@ -61,7 +59,7 @@ class BulkTurns:
         self._batches = TrashBatches(database, clock)
         self._clock = clock
 
-    async def take(self, transaction: Transaction, account: Account, row: BulkRow) -> BulkRow:
+    async def take(self, library: LockedLibrary, row: BulkRow) -> BulkRow:
         """Takes the next turn of a change or of its undo.
 
         Only that of a rename may find a label that is being renamed.
@@ -70,33 +68,32 @@ class BulkTurns:
             return row
         if row.state is BulkState.WORKING:
             # An undo adds nothing, and must not lose what it is about to give back.
-            await self._kept.make_room(transaction, account.account_id)
+            await self._kept.make_room(library)
         if row.action is BulkAction.RENAME_LABEL:
-            row = await self._renaming.take(transaction, account, row)
+            row = await self._renaming.take(library, row)
             if row.state is not BulkState.UNDONE:
                 return row
         elif row.state is BulkState.WORKING:
-            return await self._take(transaction, account, row)
-        return await self._undo.take(transaction, account, row)
+            return await self._take(library, row)
+        return await self._undo.take(library, row)
 
-    async def _take(self, transaction: Transaction, account: Account, row: BulkRow) -> BulkRow:
+    async def _take(self, library: LockedLibrary, row: BulkRow) -> BulkRow:
+        # Again, because what came before in this transaction may have raised its version.
+        library = await self._changesets.lock(library.transaction, library.account_id)
         label_ids = [str(one.label_id) for one in row.labels]
         names = [row.label.name] if row.label is not None and row.label.is_ending else []
         if row.label is not None and row.label.into_id is not None:
             label_ids.append(str(row.label.into_id))
         changeset = await self._changesets.open(
-            *(transaction, account.account_id, names, label_ids),
-            is_recorded=True,
-            is_quiet=row.is_quiet,
+            library, names, label_ids, is_recorded=True, is_quiet=row.is_quiet
         )
-        version = changeset.version
         if row.action in WHOLE_LABEL_ACTIONS:
-            row, turn = await self._label_turn(transaction, account, changeset, row)
+            row, turn = await self._label_turn(changeset, row)
         else:
             row = await self._with_label(changeset, row)
-            turn = await self._part_turn(transaction, account, changeset, row)
+            turn = await self._part_turn(changeset, row)
         await changeset.finish(self._clock())
-        await self._store.record(transaction, account.account_id, row.number, turn.changed, version)
+        await self._store.record(library, row.number, turn.changed, changeset.version)
         changed = len({one.post_id for one in turn.changed})
         after = msgspec.structs.replace(
             row,
@@ -106,57 +103,45 @@ class BulkTurns:
         )
         if turn.is_last:
             after = ended(after, BulkState.DONE, self._clock())
-        await self._store.update(transaction, account.account_id, after)
+        await self._store.update(library, after)
         return after
 
-    async def _part_turn(
-        self, transaction: Transaction, account: Account, changeset: Changeset, row: BulkRow
-    ) -> _Turn:
-        found = await self._store.first_part(transaction, account.account_id, row.number)
+    async def _part_turn(self, changeset: Changeset, row: BulkRow) -> _Turn:
+        library = changeset.library
+        found = await self._store.first_part(library, row.number)
         if found is None:
             return _Turn(0, (), is_last=True)
         part, items = found
         # Of a batch, each has the id of its label too.
         post_ids = [item.partition(":")[0] for item in items]
-        count = await self._fitting(transaction, account, changeset, row.action, post_ids)
+        count = await self._fitting(changeset, row.action, post_ids)
         chosen, left = items[:count], items[count:]
-        changed = await self._change(transaction, account, changeset, row, chosen)
-        await self._store.shorten_part(transaction, account.account_id, row.number, part, left)
-        is_last = not left and not await self._store.first_part(
-            transaction, account.account_id, row.number
-        )
+        changed = await self._change(changeset, row, chosen)
+        await self._store.shorten_part(library, row.number, part, left)
+        is_last = not left and not await self._store.first_part(library, row.number)
         return _Turn(count, changed, is_last)
 
     async def _fitting(
-        self,
-        transaction: Transaction,
-        account: Account,
-        changeset: Changeset,
-        action: BulkAction,
-        post_ids: Sequence[str],
+        self, changeset: Changeset, action: BulkAction, post_ids: Sequence[str]
     ) -> int:
         """How many of these posts one turn can change, in this order."""
         if action in _FLAGS:
             # Flags are in a narrow row; the JSON of the post is not written.
             return min(len(post_ids), turns.POSTS_PER_TURN)
         if action is BulkAction.RESTORE:
-            sizes = await self._trash.sizes(transaction, account.account_id, post_ids)
+            library = changeset.library
+            sizes = await self._trash.sizes(library.transaction, library.account_id, post_ids)
         else:
             sizes = await changeset.sizes(post_ids)
         return fitting(action, [sizes.get(post_id, 0) for post_id in post_ids])
 
     async def _change(
-        self,
-        transaction: Transaction,
-        account: Account,
-        changeset: Changeset,
-        row: BulkRow,
-        items: Sequence[str],
+        self, changeset: Changeset, row: BulkRow, items: Sequence[str]
     ) -> Sequence[Changed]:
         label_ids = {one: label_id for one, _, label_id in (item.partition(":") for item in items)}
         post_ids = list(label_ids)
         if row.action is BulkAction.RESTORE:
-            taken = await self._batches.take(transaction, account, post_ids)
+            taken = await self._batches.take(changeset.library, post_ids)
             return [
                 Changed(one, PostField.TRASHED, was_set=True, kept=msgspec.json.encode(kept))
                 for one, kept in taken.items()
@@ -164,7 +149,7 @@ class BulkTurns:
         await changeset.load(post_ids)
         posts = [post for one in post_ids if (post := changeset.post(one)) is not None]
         if row.action is BulkAction.TRASH:
-            await self._batches.put(account, changeset, posts)
+            await self._batches.put(changeset, posts)
         elif row.action in _FLAGS:
             for post in posts:
                 changeset.set_flags(post, **_FLAGS[row.action])
@@ -193,9 +178,7 @@ class BulkTurns:
             row, labels=[msgspec.structs.replace(label, is_ending=False)]
         )
 
-    async def _label_turn(
-        self, transaction: Transaction, account: Account, changeset: Changeset, row: BulkRow
-    ) -> tuple[BulkRow, _Turn]:
+    async def _label_turn(self, changeset: Changeset, row: BulkRow) -> tuple[BulkRow, _Turn]:
         assert row.label is not None
         label = _label_of(changeset, row)
         into = None
@@ -206,13 +189,8 @@ class BulkTurns:
             return row, _Turn(0, (), is_last=True)
         posts, is_all = await changeset.load_labelled(label, row.label.after)
         # Other requests have added the label to these since the change was accepted.
-        claimed = await self._store.recorded(
-            transaction,
-            account.account_id,
-            row.number,
-            label.label_id,
-            [post.post_id for post in posts],
-        )
+        ids = [post.post_id for post in posts]
+        claimed = await self._store.recorded(changeset.library, row.number, label.label_id, ids)
         for post in posts:
             if post.post_id not in claimed:
                 changeset.detach(post, label)
@@ -260,15 +238,15 @@ class LabelRenaming:
         self._store = BulkStore(database)
         self._clock = clock
 
-    async def take(self, transaction: Transaction, account: Account, row: BulkRow) -> BulkRow:
+    async def take(self, library: LockedLibrary, row: BulkRow) -> BulkRow:
         assert row.label is not None
-        label, account_id, turned = row.label, account.account_id, None
+        label, turned = row.label, None
         is_undo = row.state is BulkState.UNDOING
         if not label.is_begun:
-            label, row = await self._begin(transaction, account_id, label, row)
+            label, row = await self._begin(library, label, row)
         if label.is_begun:
             done = Position(label.label_id, label.after)
-            turned = await self._renames.turn(transaction, account_id, done)
+            turned = await self._renames.turn(library.transaction, library.account_id, done)
         if turned is None or turned.is_last:
             # It is finished, or another write has renamed or deleted the label.
             count = row.matched if label.is_begun or turned is not None else 0
@@ -278,41 +256,40 @@ class LabelRenaming:
             label = msgspec.structs.replace(label, after=turned.number)
             count = (row.restored if is_undo else row.done) + turned.count
             row = _counting(msgspec.structs.replace(row, labels=[label]), count, is_undo=is_undo)
-        await self._store.update(transaction, account_id, row)
+        await self._store.update(library, row)
         return row
 
     async def _begin(
-        self, transaction: Transaction, account_id: int, asked: ChangedLabel, row: BulkRow
+        self, library: LockedLibrary, asked: ChangedLabel, row: BulkRow
     ) -> tuple[ChangedLabel, BulkRow]:
         """Gives the label its other name, unless it was renamed since, or the name is taken."""
         is_undo = row.state is BulkState.UNDOING
         names = (asked.name, asked.new_name)
         before, after = reversed(names) if is_undo else names
-        library = await lock_library(self._libraries, transaction, account_id)
+        transaction, account_id = library.transaction, library.account_id
+        library = await self._libraries.lock(transaction, account_id)
         label = await self._labels.by_id(transaction, account_id, asked.label_id)
         key = name_key(after)
         other = (await self._labels.named(transaction, account_id, [key])).get(key)
         if label is None or label.name != before or other not in (None, label):
             if is_undo:
-                await self._leave_rules(transaction, account_id, row)
+                await self._leave_rules(library, row)
             return asked, row
         renamed = msgspec.structs.replace(label, name=after, name_key=key, former_name=label.name)
         await self._labels.update(library, renamed, self._clock())
         await self._accounts.follow_label(transaction, account_id, before, after)
-        rules = await self._rules.rename(transaction, account_id, before, after)
+        rules = await self._rules.rename(library, before, after)
         if not is_undo:
-            await self._store.record(
-                transaction, account_id, row.number, rules, library.version + 1
-            )
+            await self._store.record(library, row.number, rules, library.version + 1)
             row = msgspec.structs.replace(row, kept=row.kept + len(rules))
         return msgspec.structs.replace(asked, is_begun=True, after=0), row
 
-    async def _leave_rules(self, transaction: Transaction, account_id: int, row: BulkRow) -> None:
+    async def _leave_rules(self, library: LockedLibrary, row: BulkRow) -> None:
         """The label keeps its name, and so do the rules."""
-        found = await self._store.first_posts(transaction, account_id, row.number, row.kept)
+        found = await self._store.first_posts(library, row.number, row.kept)
         keys = [one.change.post_id for one in found]
         rules = [(key, PostField.VALUE) for key in keys if key.startswith(ValueKind.RULE)]
-        await self._store.take_over(transaction, account_id, rules)
+        await self._store.take_over(library, rules)
 
 
 def _counting(row: BulkRow, count: int, *, is_undo: bool) -> BulkRow:

@@ -23,7 +23,6 @@ from bowerbird.library.bookmarks.writing.trash_batch import KEPT, TrashBatches, 
 from bowerbird.library.bulk.rule_references import RuleReferences
 from bowerbird.library.views.changes import ViewWriting
 from bowerbird.model import json_depth
-from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import (
     WHOLE_LABEL_ACTIONS,
     BulkAction,
@@ -43,7 +42,8 @@ from bowerbird.model.posts.bookmarks import tags_json
 from bowerbird.model.posts.highlights import HighlightedPassage
 from bowerbird.storage.bookmarks.trash import TrashStore
 from bowerbird.storage.changes.bulk import BulkStore
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database
+from bowerbird.storage.libraries import LockedLibrary
 
 _FLAGS: Final[dict[int, str]] = {PostField.READ: "is_read", PostField.ARCHIVED: "is_archived"}
 _TAGS: Final = "tags"
@@ -120,24 +120,24 @@ class BulkUndo:
         self._rules = RuleReferences(database, clock)
         self._clock = clock
 
-    async def take(self, transaction: Transaction, account: Account, row: BulkRow) -> BulkRow:
+    async def take(self, library: LockedLibrary, row: BulkRow) -> BulkRow:
         """Takes the next turn of a change that is being undone."""
-        account_id, most = account.account_id, per_turn(row.action)
-        found = await self._store.first_posts(transaction, account_id, row.number, most + 1)
+        # Again, because what came before in this transaction may have raised its version.
+        library = await self._changesets.lock(library.transaction, library.account_id)
+        most = per_turn(row.action)
+        found = await self._store.first_posts(library, row.number, most + 1)
         names = [] if row.label is None else [row.label.name]
         changeset = await self._changesets.open(
-            *(transaction, account_id, names, _label_ids(row, found)),
-            is_recorded=True,
-            is_quiet=row.is_quiet,
+            *(library, names, _label_ids(row, found)), is_recorded=True, is_quiet=row.is_quiet
         )
         row = await self._with_label(changeset, row)
-        recorded, is_last = await self._some(transaction, account_id, changeset, row, found)
+        recorded, is_last = await self._some(changeset, row, found)
         restored = 0
         if recorded:
-            own = await self._own(transaction, account_id, recorded)
-            restored = await self._restore(transaction, account, changeset, row, own)
+            own = await self._own(library, recorded)
+            restored = await self._restore(changeset, row, own)
             last = recorded[-1].change.post_id
-            await self._store.delete_posts(transaction, account_id, row.number, last)
+            await self._store.delete_posts(library, row.number, last)
         if row.action is BulkAction.RENAME_LABEL:
             # Its posts are counted where they get the name.
             restored = 0
@@ -156,19 +156,14 @@ class BulkUndo:
                 after = msgspec.structs.replace(after, restored=removed)
             after = msgspec.structs.replace(ended(after, BulkState.UNDONE, self._clock()), kept=0)
         await changeset.finish(self._clock())
-        await self._store.update(transaction, account_id, after)
+        await self._store.update(library, after)
         return after
 
     async def _some(
-        self,
-        transaction: Transaction,
-        account_id: int,
-        changeset: Changeset,
-        row: BulkRow,
-        found: Sequence[Recorded],
+        self, changeset: Changeset, row: BulkRow, found: Sequence[Recorded]
     ) -> tuple[Sequence[Recorded], bool]:
         """What is kept of the posts of a turn, and whether these are the last."""
-        most = per_turn(row.action)
+        library, most = changeset.library, per_turn(row.action)
         by_post: dict[str, list[Recorded]] = {}
         for one in found:
             by_post.setdefault(one.change.post_id, []).append(one)
@@ -177,43 +172,36 @@ class BulkUndo:
             # The last post may have another field that was not read.
             ids.pop()
         if row.action is BulkAction.TRASH:
-            sizes = await self._trash.sizes(transaction, account_id, ids) if ids else {}
+            sizes = (
+                await self._trash.sizes(library.transaction, library.account_id, ids) if ids else {}
+            )
         else:
             sizes = await changeset.sizes(ids)
             if absent := [one for one in ids if one not in sizes]:
-                sizes |= await self._trash.sizes(transaction, account_id, absent)
+                sizes |= await self._trash.sizes(library.transaction, library.account_id, absent)
         some = ids[: fitting(row.action, [sizes.get(one, 0) for one in ids])]
         is_last = len(found) <= most and len(some) == len(by_post)
         return [one for post_id in some for one in by_post[post_id]], is_last
 
-    async def _own(
-        self, transaction: Transaction, account_id: int, recorded: Sequence[Recorded]
-    ) -> list[Changed]:
+    async def _own(self, library: LockedLibrary, recorded: Sequence[Recorded]) -> list[Changed]:
         """The fields that no later change has set."""
         ids = list(dict.fromkeys(one.change.post_id for one in recorded))
-        latest = await self._store.latest(transaction, account_id, ids)
+        latest = await self._store.latest(library, ids)
         return [
             one.change
             for one in recorded
             if latest[one.change.post_id, one.change.field] == one.version
         ]
 
-    async def _restore(
-        self,
-        transaction: Transaction,
-        account: Account,
-        changeset: Changeset,
-        row: BulkRow,
-        own: Sequence[Changed],
-    ) -> int:
+    async def _restore(self, changeset: Changeset, row: BulkRow, own: Sequence[Changed]) -> int:
         """How many posts get something back."""
         if row.action is BulkAction.TRASH:
             labelled = [one for one in own if is_label(one.field)]
-            restored = await self._unlabel(transaction, account, row, labelled) if labelled else 0
+            restored = await self._unlabel(changeset.library, row, labelled) if labelled else 0
             moved = [one.post_id for one in own if not is_label(one.field)]
-            return restored + len(await self._batches.take(transaction, account, moved))
+            return restored + len(await self._batches.take(changeset.library, moved))
         values = [one for one in own if one.field == PostField.VALUE]
-        changed = await self._put_back(transaction, changeset, values)
+        changed = await self._put_back(changeset, values)
         await changeset.load(one.post_id for one in own)
         changed += [one.post_id for one in own if _give_back(changeset, row, one)]
         absent = _absent(changeset, row, own)
@@ -221,10 +209,10 @@ class BulkUndo:
         kept = {one.post_id: one.kept for one in own if one.field == PostField.TRASHED}
         posts = [post for one in kept if (post := changeset.post(one)) is not None]
         as_before = {one: _trashed(data) for one, data in kept.items() if data is not None}
-        await self._batches.put(account, changeset, posts, kept=as_before)
+        await self._batches.put(changeset, posts, kept=as_before)
         changed += [post.post_id for post in posts]
         restored = len({owner_of(one) for one in changed if not one.startswith(ValueKind.RULE)})
-        return restored + await self._give_back_in_trash(transaction, account.account_id, absent)
+        return restored + await self._give_back_in_trash(changeset.library, absent)
 
     async def _with_label(self, changeset: Changeset, row: BulkRow) -> BulkRow:
         """Creates the label again that the change has deleted, if its name is still free."""
@@ -254,16 +242,13 @@ class BulkUndo:
             removed += changeset.label_of_id(str(new.label_id)) is None
         return removed
 
-    async def _unlabel(
-        self, transaction: Transaction, account: Account, row: BulkRow, own: Sequence[Changed]
-    ) -> int:
+    async def _unlabel(self, library: LockedLibrary, row: BulkRow, own: Sequence[Changed]) -> int:
         """Takes the labels away that posts got from their duplicates; returns from how many.
 
         In a changeset of its own, which is written before posts come back: they get new numbers.
         """
         changeset = await self._changesets.open(
-            transaction,
-            account.account_id,
+            await self._changesets.lock(library.transaction, library.account_id),
             label_ids=[str(one.present_id) for one in row.labels],
             is_recorded=True,
         )
@@ -273,12 +258,13 @@ class BulkUndo:
         return restored
 
     async def _give_back_in_trash(
-        self, transaction: Transaction, account_id: int, fields: Mapping[str, Sequence[_GivenBack]]
+        self, library: LockedLibrary, fields: Mapping[str, Sequence[_GivenBack]]
     ) -> int:
         """How many of these posts are in the trash and were changed there."""
         if not fields:
             return 0
         oldest = self._clock() - KEPT
+        transaction, account_id = library.transaction, library.account_id
         found = await self._trash.within(transaction, account_id, list(fields), oldest)
         changed = [
             one._replace(bookmark=bookmark)
@@ -288,28 +274,26 @@ class BulkUndo:
         await self._trash.put(transaction, account_id, changed)
         return len(changed)
 
-    async def _put_back(
-        self, transaction: Transaction, changeset: Changeset, values: Sequence[Changed]
-    ) -> list[str]:
+    async def _put_back(self, changeset: Changeset, values: Sequence[Changed]) -> list[str]:
         """The keys of the values that are as they were. Of the others, the owner is gone.
 
         Posts that are not in the library are left to the caller.
         """
-        account_id = changeset.library.account_id
+        library = changeset.library
         await changeset.load(owner_of(one.post_id) for one in values)
         rules = {
             one.post_id: one.kept
             for one in values
             if one.kept and one.post_id.startswith(ValueKind.RULE)
         }
-        done = list(await self._rules.put_back(transaction, account_id, rules))
+        done = list(await self._rules.put_back(library, rules))
         for one in values:
             kind, _, id = one.post_id.partition(":")
             post = changeset.post(owner_of(one.post_id))
             is_back = False
             if kind == ValueKind.VIEW:
                 before = None if one.kept is None else _view(one.kept)
-                is_back = await self._views.put_back(transaction, account_id, id, before)
+                is_back = await self._views.put_back(library, id, before)
             elif kind == ValueKind.LABEL:
                 is_back = await self._put_label_back(changeset, id, one)
             elif post is not None:

@@ -15,7 +15,6 @@ from msgspec import Struct
 
 from bowerbird.clock import MICROSECONDS, Clock, month_of
 from bowerbird.introductions import Introductions
-from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bookmarks.annotated_posts import AnnotatedPosts
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.digests.responses import to_response
@@ -254,7 +253,7 @@ class DigestCreation:
             new = existing or await self._digest(account, period, preferences)
 
         async def work(transaction: Transaction) -> None:
-            await lock_library(self._libraries, transaction, account_id)
+            await self._libraries.lock(transaction, account_id)
             # If the preferences changed since they were read, the next job applies the new ones.
             if await self._store.preferences(account_id, transaction) == preferences:
                 if existing is not None:
@@ -281,7 +280,7 @@ class DigestCreation:
             return None
 
         async def work(transaction: Transaction) -> Digest | None:
-            await lock_library(self._libraries, transaction, account.account_id)
+            await self._libraries.lock(transaction, account.account_id)
             await self._put(transaction, account.account_id, new)
             return await self._store.by_period(account.account_id, period, transaction)
 

@@ -10,7 +10,6 @@ from msgspec import Struct
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bookmarks import cursors
 from bowerbird.library.digests import creation, wording
 from bowerbird.library.digests.responses import DigestResponse, DigestSummary, summary, to_response
@@ -66,7 +65,7 @@ class Digests:
         query = cursors.query_of(account.account_id, "digests")
         before = None
         if asked.cursor:
-            before = period_of(cursors.read_name(asked.cursor, query))
+            before = period_of(cursors.read_as(cursors.Named, asked.cursor, query).name)
             if before is None:
                 raise cursors.refused(asked.cursor)
         found = await self._store.page(account.account_id, before, limit + 1)
@@ -109,7 +108,7 @@ class Digests:
         self, transaction: Transaction, account: Account, request: PreferencesRequest
     ) -> PreferencesResponse:
         """Changes the fields that are given. Digests that were due before are not created."""
-        await lock_library(self._libraries, transaction, account.account_id)
+        await self._libraries.lock(transaction, account.account_id)
         held = await self._store.preferences(account.account_id, transaction)
         wanted = _changed(held, request)
         if wanted != held:
@@ -135,7 +134,7 @@ class Digests:
         """Stops the emails; digests are still created. Idempotent."""
 
         async def work(transaction: Transaction) -> None:
-            await lock_library(self._libraries, transaction, account_id)
+            await self._libraries.lock(transaction, account_id)
             held = await self._store.preferences(account_id, transaction)
             if held.is_mailed:
                 wanted = msgspec.structs.replace(held, is_mailed=False)

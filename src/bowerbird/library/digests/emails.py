@@ -16,7 +16,6 @@ import msgspec
 import structlog
 
 from bowerbird.clock import MICROSECONDS, Clock, month_of
-from bowerbird.library.access.turns import lock_library
 from bowerbird.library.digests import creation, wording
 from bowerbird.library.digests.digests import unsubscribe_token
 from bowerbird.library.digests.responses import DigestResponse, to_response
@@ -96,7 +95,7 @@ class DigestEmails:
         """The claimed digest; None if another worker has it or the account gets no emails."""
 
         async def work(transaction: Transaction) -> Digest | None:
-            await lock_library(self._libraries, transaction, account_id)
+            await self._libraries.lock(transaction, account_id)
             preferences = await self._store.preferences(account_id, transaction)
             is_wanted = is_by_hand or (preferences.is_mailed and preferences.kind is not None)
             mailing = Mailing(MailState.NONE)
@@ -132,7 +131,7 @@ class DigestEmails:
 
     async def _record(self, account_id: int, found: Digest, mailing: Mailing) -> None:
         async def work(transaction: Transaction) -> None:
-            await lock_library(self._libraries, transaction, account_id)
+            await self._libraries.lock(transaction, account_id)
             await self._store.set_mailing(transaction, account_id, found, mailing)
             await self._after_change(transaction, account_id)
 
@@ -167,7 +166,7 @@ class DigestEmails:
             return existing
 
         async def work(transaction: Transaction) -> str:
-            await lock_library(self._libraries, transaction, account_id)
+            await self._libraries.lock(transaction, account_id)
             return await self._store.take_token(transaction, account_id, secrets.token_hex(16))
 
         return await self._database.write(work)

@@ -9,7 +9,6 @@ from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock, month_of
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.activity import Activity
-from bowerbird.library.access.turns import lock_library
 from bowerbird.library.exports.links import LIVES_S, DailyBounds, Links
 from bowerbird.library.exports.selection import ExportPosts, ExportQueries, description_of
 from bowerbird.library.vectors.semantic_search import SemanticSearch
@@ -128,7 +127,7 @@ class Exports:
     ) -> ExportJob:
         now = self._clock()
         # Locked, so that two concurrent requests cannot exceed the limit together.
-        await lock_library(self._libraries, transaction, account.account_id)
+        await self._libraries.lock(transaction, account.account_id)
         query = await self._queries.read(transaction, account, format, request, now)
         await self._require_room(transaction, account)
         await self._daily.start_one(transaction, account.account_id)

@@ -11,7 +11,7 @@ from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
 from bowerbird.library.access.activity import Activity
-from bowerbird.library.access.turns import DoFirst, lock_library
+from bowerbird.library.access.turns import DoFirst
 from bowerbird.library.bookmarks import cursors
 from bowerbird.library.bookmarks.writing import kept_changes
 from bowerbird.library.imports.undoing import Undoing, UndoOutcome
@@ -103,7 +103,7 @@ class ImportRuns:
     ) -> Run:
         """`started_at` is the present, unless its first posts were compared before."""
         account_id = account.account_id
-        await lock_library(self._libraries, transaction, account_id)
+        await self._libraries.lock(transaction, account_id)
         number, count, _ = await self._store.numbers(transaction, account_id)
         if count >= RUNS_MAX:
             raise DoFirst(lambda: self._make_room(account_id))
@@ -156,7 +156,7 @@ class ImportRuns:
         state = RunState.INTERRUPTED if reason in _INTERRUPTED else RunState.FINISHED
 
         async def work(transaction: Transaction) -> None:
-            await lock_library(self._libraries, transaction, account.account_id)
+            await self._libraries.lock(transaction, account.account_id)
             run = _found(
                 await self._store.by_id(transaction, account.account_id, _id(run_id)), run_id
             )
@@ -184,7 +184,7 @@ class ImportRuns:
 
         A run whose first changes are not recorded any more could only be undone in part.
         """
-        await lock_library(self._libraries, transaction, account_id)
+        await self._libraries.lock(transaction, account_id)
         run = await self._store.by_id(transaction, account_id, _id(run_id))
         if run is None or run.state is not RunState.INTERRUPTED:
             return run is not None and run.state is RunState.RUNNING
@@ -210,7 +210,7 @@ class ImportRuns:
         """Removes the oldest run, some of its changes per transaction."""
 
         async def work(transaction: Transaction) -> bool:
-            await lock_library(self._libraries, transaction, account_id)
+            await self._libraries.lock(transaction, account_id)
             _, count, oldest = await self._store.numbers(transaction, account_id)
             if count < RUNS_MAX:
                 return True
@@ -278,7 +278,7 @@ def _id(run_id: str) -> str:
 
 
 def _number(cursor: str, query: bytes) -> int:
-    name = cursors.read_name(cursor, query)
+    name = cursors.read_as(cursors.Named, cursor, query).name
     if not (name.isascii() and name.isdigit() and len(name) < len(str(_LAST))):
         raise cursors.refused(cursor)
     return int(name)

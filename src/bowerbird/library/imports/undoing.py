@@ -21,9 +21,14 @@ from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
 from bowerbird.library.access.activity import Activity
-from bowerbird.library.access.turns import DoFirst, lock_library
-from bowerbird.library.bookmarks.searching.counted_words import CountedWords
-from bowerbird.library.bookmarks.writing.bookmark_row import Row, row_of, searchable_texts, words_of
+from bowerbird.library.access.turns import DoFirst
+from bowerbird.library.bookmarks.writing.bookmark_row import (
+    CountedWords,
+    Row,
+    row_of,
+    searchable_texts,
+    words_of,
+)
 from bowerbird.library.bookmarks.writing.changeset import Changesets
 from bowerbird.library.bookmarks.writing.post_documents import replaced_values
 from bowerbird.library.bookmarks.writing.trash_batch import DELETIONS_MAX
@@ -296,7 +301,7 @@ class Undoing:
             for label_id in change.before.labels
         }
         wanted.update(label_id for post in current.values() for label_id in post.state.labels)
-        labels = await self._labels.by_ids(opened.transaction, opened.account_id, sorted(wanted))
+        labels = await self._labels.by_ids(opened, sorted(wanted))
         work = Restoration(labels)
         for number, change in changes.items():
             if number in current:
@@ -317,8 +322,7 @@ class Undoing:
         changed = fields_changed(work.rows, states, work.attached, work.detached)
         purged = [current[number].post_id for number in work.removed]
         await self._bulk.take_over(
-            opened.transaction,
-            opened.account_id,
+            opened,
             [*((one, field) for one, field, _ in changed), *work.values],
             purged,
         )
@@ -340,9 +344,7 @@ class Undoing:
         )
         if not created:
             return True
-        labels = await self._labels.by_ids(
-            opened.transaction, account_id, [one for one, _ in created]
-        )
+        labels = await self._labels.by_ids(opened, [one for one, _ in created])
         used = []
         removed = []
         for label_id, name in created:
@@ -397,29 +399,30 @@ class DemoRemoval:
     async def remove(self, transaction: Transaction, account_id: int, run: RunRow | None) -> int:
         """Returns how many posts were removed. Labels and the view are known by their run."""
         post_ids = await self._store.posts(transaction, account_id)
-        changeset = await self._changesets.open(transaction, account_id)
+        library = await self._changesets.lock(transaction, account_id)
+        changeset = await self._changesets.open(library)
         await changeset.load(post_ids)
         posts = [post for post_id in post_ids if (post := changeset.post(post_id)) is not None]
         await changeset.remove(posts, is_purged=True)
         await changeset.finish(self._clock())
         await self._store.forget_deleted(transaction, account_id)
         if run is not None:
-            await self._remove_named(transaction, account_id, run)
+            await self._remove_named(await self._changesets.lock(transaction, account_id), run)
         return len(posts)
 
-    async def _remove_named(self, transaction: Transaction, account_id: int, run: RunRow) -> None:
+    async def _remove_named(self, library: LockedLibrary, run: RunRow) -> None:
         """Removes the views and labels that were made while the run filled in the demo."""
+        transaction, account_id = library.transaction, library.account_id
         first, last = run.started_at, run.finished_at or run.started_at + FILLING
         happened: list[Happening] = []
         for slug, view in (await self._views.all_within(transaction, account_id)).items():
             if first <= view.created_at <= last:
-                await self._views.delete(transaction, account_id, slug)
+                await self._views.delete(library, slug)
                 key = value_key(ValueKind.VIEW, slug)
-                await self._bulk.take_over(transaction, account_id, [(key, PostField.VALUE)])
+                await self._bulk.take_over(library, [(key, PostField.VALUE)])
                 happened.append(Happening(EventType.VIEW_DELETED, view=slug))
-        library = await lock_library(self._libraries, transaction, account_id)
         unused = await self._store.unused_labels(transaction, account_id, (first, last))
-        labels = await self._labels.by_ids(transaction, account_id, unused)
+        labels = await self._labels.by_ids(library, unused)
         for label in labels.values():
             await self._labels.delete(library, label)
         happened += events.of_labels(EventType.LABEL_DELETED, labels.values())

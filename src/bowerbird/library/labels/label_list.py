@@ -200,7 +200,7 @@ def _can_match(key: str) -> bool:
 
 
 def _after(cursor: str, place: bytes) -> str:
-    name = cursors.read_name(cursor, place)
+    name = cursors.read_as(cursors.Named, cursor, place).name
     # We never return such a cursor, but anyone can forge one, and PostgreSQL rejects the text.
     if "\x00" in name:
         raise cursors.refused(cursor)

@@ -276,12 +276,10 @@ class Labels:
         """Creates a label without posts. None with the label if it existed before."""
         plans.check_writes(account)
         library = await self._renames.lock(transaction, account.account_id)
-        changeset = await self._changesets.open(
-            transaction, account.account_id, [name], library=library, is_recorded=True
-        )
+        changeset = await self._changesets.open(library, [name], is_recorded=True)
         label = changeset.label(name)
         if label is not None:
-            await self._bulk.keep_label(transaction, account.account_id, label.label_id)
+            await self._bulk.keep_label(library, label.label_id)
             return to_response(label), None
         created = await changeset.create_label(name)
         done = Done(BulkAction.CREATE_LABEL, [], changeset.changed_labels)
@@ -307,9 +305,7 @@ class Labels:
         plans.check_writes(account)
         library = await self._renames.lock(transaction, account.account_id)
         names = [change.label_name] if change.label_name else []
-        changeset = await self._changesets.open(
-            transaction, account.account_id, names, [label_id], library=library, is_recorded=True
-        )
+        changeset = await self._changesets.open(library, names, [label_id], is_recorded=True)
         label = changeset.label_of_id(label_id)
         if label is None:
             raise errors.not_found("label", label_id)
@@ -331,10 +327,7 @@ class Labels:
             await changeset.finish(self._clock())
         row: BulkRow | None
         if name != label.name:
-            values = changeset.changed
-            row = await self.changes.rename(
-                transaction, account, changed, name, changed=values, version=changeset.version
-            )
+            row = await self.changes.rename(library, changed, name, changed=changeset.changed)
         else:
             about = [ChangedLabel(label.label_id, label.name)]
             done = Done(BulkAction.UPDATE_LABEL, changeset.changed, about)
@@ -357,11 +350,9 @@ class Labels:
         """A changeset with the labels and posts of these, and the stored bytes of the posts."""
         library = await self._renames.lock(transaction, account.account_id)
         changeset = await self._changesets.open(
-            transaction,
-            account.account_id,
+            library,
             [one.label_name for one in changes if one.label_name is not None],
             [one.label_id for one in changes if one.label_id is not None],
-            library=library,
             is_recorded=True,
         )
         sizes = await changeset.sizes(post_id for one in changes for post_id in one.post_ids)

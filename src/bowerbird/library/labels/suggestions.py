@@ -21,7 +21,6 @@ from bowerbird.clock import Clock, day_of
 from bowerbird.errors import Refusal
 from bowerbird.introductions import Introductions
 from bowerbird.library.access import plans
-from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bookmarks.bookmarks import is_post_id
 from bowerbird.library.bookmarks.writing.changeset import Changesets
 from bowerbird.library.vectors.semantic_search import SemanticSearch
@@ -187,9 +186,8 @@ class LabelSuggestions:
     ) -> RefusedLabel:
         """The label is not suggested for this post any more."""
         plans.check_writes(account)
-        changeset = await self._changesets.open(
-            transaction, account.account_id, label_ids=[label_id]
-        )
+        library = await self._changesets.lock(transaction, account.account_id)
+        changeset = await self._changesets.open(library, label_ids=[label_id])
         await changeset.load([post_id])
         post, label = changeset.post(post_id), changeset.label_of_id(label_id)
         if post is None:
@@ -330,7 +328,7 @@ class NewLabels:
 
     async def _may_ask(self, account_id: int) -> bool:
         async def work(transaction: Transaction) -> int:
-            await lock_library(self._libraries, transaction, account_id)
+            await self._libraries.lock(transaction, account_id)
             day = day_of(self._clock())
             return (await self._used.add(transaction, account_id, day, uses=1)).uses
 

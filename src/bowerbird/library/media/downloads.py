@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Refusal
 from bowerbird.images import hosts
-from bowerbird.library.access.turns import lock_library
 from bowerbird.model.posts.media import DueImage, FailedImage, KeptImage, file_name
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.files import Files
@@ -140,7 +139,7 @@ class Downloads:
         """Records in one transaction that images have files, and deletes files without a use."""
 
         async def work(transaction: Transaction) -> tuple[list[_Outcome], set[str]]:
-            await lock_library(self._libraries, transaction, account_id)
+            await self._libraries.lock(transaction, account_id)
             state = await self._store.account(transaction, account_id)
             if state is None or not state.is_keeping or state.is_clearing:
                 return [_Outcome.SWITCHED_OFF] * len(taken), set()
@@ -174,7 +173,7 @@ class Downloads:
             return
 
         async def work(transaction: Transaction) -> None:
-            await lock_library(self._libraries, transaction, account_id)
+            await self._libraries.lock(transaction, account_id)
             for failure in failures:
                 await self._store.source_failed(transaction, account_id, failure)
 

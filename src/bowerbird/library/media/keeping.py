@@ -11,7 +11,6 @@ import msgspec
 from bowerbird.clock import MICROSECONDS, Clock, month_of
 from bowerbird.images import hosts
 from bowerbird.images.hosts import AllowedHosts
-from bowerbird.library.access.turns import lock_library
 from bowerbird.library.media.downloads import Downloads, Progress
 from bowerbird.library.media.kept import MEGABYTE
 from bowerbird.model import json_depth
@@ -74,7 +73,7 @@ class ImageTexts:
             await self._intake.take(account, [found], run_id=None)
 
         async def work(transaction: Transaction) -> None:
-            await lock_library(self._libraries, transaction, account.account_id)
+            await self._libraries.lock(transaction, account.account_id)
             await self._store.is_read(transaction, account.account_id, image, text)
 
         await self._database.write(work, account.account_id)
@@ -143,7 +142,7 @@ class ImageNoting:
 
     async def _note(self, account_id: int, posts: Links) -> None:
         async def work(transaction: Transaction) -> list[str]:
-            await lock_library(self._libraries, transaction, account_id)
+            await self._libraries.lock(transaction, account_id)
             lost = await self._store.put_links(transaction, account_id, posts, self._clock())
             return await self._store.remove_unlinked(transaction, account_id, lost)
 
@@ -151,7 +150,7 @@ class ImageNoting:
 
     async def _remove(self, account_id: int, posts: list[str], *, only_lost: bool) -> None:
         async def work(transaction: Transaction) -> list[str]:
-            await lock_library(self._libraries, transaction, account_id)
+            await self._libraries.lock(transaction, account_id)
             lost = []
             for post_id in posts:
                 # It may have been saved again since.
@@ -258,7 +257,7 @@ class Keeping:
         """The state of the account, which keeps images unless it decided otherwise."""
 
         async def work(transaction: Transaction) -> None:
-            await lock_library(self._libraries, transaction, account_id)
+            await self._libraries.lock(transaction, account_id)
             await self._store.begin(transaction, account_id)
 
         state = await self._store.account(self._database, account_id)

@@ -7,7 +7,6 @@ from msgspec import Struct
 
 from bowerbird import errors
 from bowerbird.clock import Clock
-from bowerbird.library.access.turns import lock_library
 from bowerbird.model.accounts import Account
 from bowerbird.model.jobs import MEDIA
 from bowerbird.model.posts.media import (
@@ -142,7 +141,7 @@ class MediaPreferences:
             raise errors.invalid("keep", "is not possible: this server keeps no images")
 
         async def work(transaction: Transaction) -> None:
-            await lock_library(self._libraries, transaction, account.account_id)
+            await self._libraries.lock(transaction, account.account_id)
             await self._store.switch(transaction, account.account_id, is_keeping=is_keeping)
             if is_keeping:
                 await self._start(transaction, account.account_id)
@@ -153,7 +152,7 @@ class MediaPreferences:
         """Turns the switch off and deletes all images that are kept."""
 
         async def work(transaction: Transaction) -> None:
-            await lock_library(self._libraries, transaction, account.account_id)
+            await self._libraries.lock(transaction, account.account_id)
             await self._store.begin(transaction, account.account_id)
             await self._store.clear(transaction, account.account_id)
             await self._start(transaction, account.account_id)

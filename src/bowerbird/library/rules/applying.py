@@ -82,9 +82,10 @@ class Applying:
 
         `post_ids`: what they have changed. `added`: how many posts, counted per change.
         """
-        account_id = within.account.account_id
-        await self._libraries.touch_posts(within.transaction, account_id, post_ids, within.now)
-        await self._kept.make_room(within.transaction, account_id, added)
+        transaction, account_id = within.transaction, within.account.account_id
+        await self._libraries.touch_posts(transaction, account_id, post_ids, within.now)
+        library = await self._renames.lock(transaction, account_id)
+        await self._kept.make_room(library, added)
 
     async def _label(
         self, within: Pass, compiled: Compiled, post_ids: Sequence[str], found: "_Found"
@@ -124,7 +125,7 @@ class Applying:
     async def _trash(self, within: Pass, post_ids: Sequence[str], found: "_Found") -> None:
         changeset = await self._opened(within, post_ids)
         posts = _posts(changeset, post_ids)
-        await self._batches.put(within.account, changeset, posts)
+        await self._batches.put(changeset, posts)
         await self._finish(within, changeset, BulkAction.TRASH, len(posts), found)
         for post in posts:
             within.posts.pop(post.post_id, None)
@@ -147,11 +148,7 @@ class Applying:
         account_id = within.account.account_id
         library = await self._renames.lock(within.transaction, account_id)
         changeset = await self._changesets.open(
-            *(within.transaction, account_id, names),
-            library=library,
-            posts=within.posts,
-            is_recorded=True,
-            is_quiet=True,
+            library, names, posts=within.posts, is_recorded=True, is_quiet=True
         )
         await changeset.load(post_ids)
         return changeset

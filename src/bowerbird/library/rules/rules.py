@@ -13,7 +13,6 @@ from bowerbird.errors import Refusal
 from bowerbird.library.access import plans
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.time_zones import TimeZones
-from bowerbird.library.access.turns import lock_library
 from bowerbird.model.accounts import Account, ActivityKind
 from bowerbird.model.bulk import PostField, ValueKind, value_key
 from bowerbird.model.instants import instant_of, local_day, with_offset
@@ -26,7 +25,7 @@ from bowerbird.requests.rules import NewRule, RuleChange, check_sending, check_t
 from bowerbird.storage.changes.bulk import BulkStore
 from bowerbird.storage.changes.events import EventStore, RuleStore, WebhookStore
 from bowerbird.storage.database import Database, Reader, Transaction
-from bowerbird.storage.libraries import LibraryStore
+from bowerbird.storage.libraries import LibraryStore, LockedLibrary
 
 _ID_BYTES: Final = 12
 _NIGHT_HOUR: Final = 3
@@ -114,7 +113,7 @@ class Rules:
 
     async def create(self, transaction: Transaction, account: Account, request: NewRule) -> Rule:
         plans.check_rules(account)
-        rules, last = await self._locked(transaction, account)
+        _, rules, last = await self._locked(transaction, account)
         await self._check_webhooks(transaction, account, _body(request))
         return await self._add(transaction, account, request, rules, last)
 
@@ -154,7 +153,7 @@ class Rules:
         """Adds the rules of another account. Those that send to its webhooks are switched off."""
         plans.check_rules(account)
         for request in requests:
-            rules, last = await self._locked(transaction, account)
+            _, rules, last = await self._locked(transaction, account)
             try:
                 await self._check_webhooks(transaction, account, _body(request))
                 notice = ""
@@ -172,7 +171,7 @@ class Rules:
         self, transaction: Transaction, account: Account, rule_id: str, request: RuleChange
     ) -> Rule:
         plans.check_rules(account)
-        rules, last = await self._locked(transaction, account)
+        library, rules, last = await self._locked(transaction, account)
         before = required(rules, rule_id)
         rule = msgspec.structs.replace(_changed(before, request), updated_at=self._clock())
         is_switched_on = rule.is_on and not before.is_on
@@ -181,7 +180,7 @@ class Rules:
         if is_switched_on or (rule.is_on and rule.body != before.body):
             # Whatever happened before is none of its business.
             rule = msgspec.structs.replace(rule, since=last, failures=0, notice="")
-        await self._take_over(transaction, account, rule)
+        await self._take_over(library, rule)
         rules[rules.index(before)] = rule
         if request.position is not UNSET:
             rules.remove(rule)
@@ -192,7 +191,7 @@ class Rules:
     async def delete(self, transaction: Transaction, account: Account, rule_id: str) -> Rule:
         """Deletes a rule and returns it as it was. What it has done stays."""
         plans.check_rules(account)
-        rules, last = await self._locked(transaction, account)
+        _, rules, last = await self._locked(transaction, account)
         rule = required(rules, rule_id)
         rules.remove(rule)
         await self._store.delete(transaction, account.account_id, rule_id)
@@ -200,26 +199,29 @@ class Rules:
         await self._note(transaction, account, ActivityKind.RULE_DELETED, rule)
         return rule
 
-    async def switched_off(self, transaction: Transaction, account: Account, rule: Rule) -> None:
-        """A rule was switched off by itself, in a transaction that has locked the library."""
+    async def switched_off(self, library: LockedLibrary, account: Account, rule: Rule) -> None:
+        """A rule was switched off by itself."""
+        transaction = library.transaction
         kept = await self._events.kept(transaction, account.account_id)
         assert kept is not None
         rules = await self._store.all(transaction, account.account_id)
         await self._order(transaction, account, rules, kept.last)
-        await self._take_over(transaction, account, rule)
+        await self._take_over(library, rule)
         await self._note(transaction, account, ActivityKind.RULE_SWITCHED_OFF, rule)
 
-    async def _take_over(self, transaction: Transaction, account: Account, rule: Rule) -> None:
+    async def _take_over(self, library: LockedLibrary, rule: Rule) -> None:
         """An undo of a label leaves the rule as it is from now on."""
         key = value_key(ValueKind.RULE, rule.rule_id)
-        await self._bulk.take_over(transaction, account.account_id, [(key, PostField.VALUE)])
+        await self._bulk.take_over(library, [(key, PostField.VALUE)])
 
-    async def _locked(self, transaction: Transaction, account: Account) -> tuple[list[Rule], int]:
+    async def _locked(
+        self, transaction: Transaction, account: Account
+    ) -> tuple[LockedLibrary, list[Rule], int]:
         """The rules, and the number of the last event, which stays so until the end."""
-        await lock_library(self._libraries, transaction, account.account_id)
+        library = await self._libraries.lock(transaction, account.account_id)
         kept = await self._events.kept(transaction, account.account_id)
         assert kept is not None
-        return await self._store.all(transaction, account.account_id), kept.last
+        return library, await self._store.all(transaction, account.account_id), kept.last
 
     async def _put(
         self,

@@ -14,9 +14,10 @@ import msgspec
 import structlog
 from msgspec import Struct
 
+from bowerbird import errors
 from bowerbird.clock import Clock, month_of
 from bowerbird.errors import Refusal
-from bowerbird.library.access import plans, turns
+from bowerbird.library.access import turns
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.rules import passes
@@ -87,7 +88,7 @@ class RuleRuns:
         """False if there is nothing left."""
         account = await self._accounts.by_id(account_id, month_of(self._clock()))
         if account is None:
-            raise plans.account_gone()
+            raise errors.account_gone()
         state = await self._store.state(self._database, account_id)
         if state is None or not state.is_active:
             return False
@@ -109,7 +110,7 @@ class RuleRuns:
     async def _skip(self, plan: _Plan) -> bool:
         kept = await self._events.kept(self._database, plan.account.account_id)
         if kept is None:
-            raise plans.account_gone()
+            raise errors.account_gone()
         night_at = plan.state.night_at
         if night_at is not None and night_at <= self._clock():
             night_at = await self._rules.next_night(plan.account)
@@ -247,7 +248,7 @@ class RuleRuns:
             self._log.error("rule failed", rule=rule.rule_id, exc_info=error)
 
         async def work(transaction: Transaction) -> None:
-            await self._renames.lock(transaction, account_id)
+            library = await self._renames.lock(transaction, account_id)
             rules = {one.rule_id: one for one in await self._store.all(transaction, account_id)}
             stored = rules.get(rule.rule_id)
             if stored is None or not stored.is_on:
@@ -263,6 +264,6 @@ class RuleRuns:
             entries = [(rule.rule_id, entry)]
             await self._store.add_to_log(transaction, account_id, entries, now, limits.RULE_LOG_MAX)
             if is_over:
-                await self._rules.switched_off(transaction, plan.account, after)
+                await self._rules.switched_off(library, plan.account, after)
 
         await turns.run(self._database, work, account_id, is_continuing=True)

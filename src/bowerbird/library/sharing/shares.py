@@ -15,7 +15,6 @@ from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal, shown
 from bowerbird.library.access import plans, turns
 from bowerbird.library.access.activity import Activity
-from bowerbird.library.access.turns import lock_library
 from bowerbird.library.labels.label_list import LabelList
 from bowerbird.library.views.views import Views
 from bowerbird.model.accounts import Account, ActivityKind
@@ -141,7 +140,7 @@ class Shares:
         """`target` was read before the transaction."""
         self._require_allowed()
         account_id, now = account.account_id, self._clock()
-        await lock_library(self._libraries, transaction, account_id)
+        await self._libraries.lock(transaction, account_id)
         plans.check_shares(account, await self._store.count(transaction, account_id))
         kind, name = target
         choices = {each: getattr(request, each) for each in _CHOICES}
@@ -202,7 +201,7 @@ class Shares:
         self, transaction: Transaction, account: Account, share_id: str, request: ShareChange
     ) -> Share:
         account_id = account.account_id
-        await lock_library(self._libraries, transaction, account_id)
+        await self._libraries.lock(transaction, account_id)
         share = await self.find(account, share_id, transaction)
         changed = _changed(share, request)
         if changed == share:
@@ -220,7 +219,7 @@ class Shares:
 
     async def delete(self, transaction: Transaction, account: Account, share_id: str) -> Share:
         """Stops sharing, and frees the address. Returns the share as it was."""
-        await lock_library(self._libraries, transaction, account.account_id)
+        await self._libraries.lock(transaction, account.account_id)
         share = await self.find(account, share_id, transaction)
         await self._store.delete(transaction, account.account_id, share.share_id)
         await self._log(transaction, account, ActivityKind.SHARE_DELETED, share)

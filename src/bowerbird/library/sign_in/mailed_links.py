@@ -15,7 +15,6 @@ import structlog
 from bowerbird.clock import MICROSECONDS, Clock, day_of
 from bowerbird.errors import Code, Refusal, unavailable
 from bowerbird.library.access.call_allowance import AttemptLimits, used_up
-from bowerbird.library.access.turns import lock_library
 from bowerbird.library.accounts.accounts import Accounts, EmailRefused, checked_email
 from bowerbird.library.sign_in.one_time_links import MINUTES, OneTimeLinks, link_refused
 from bowerbird.mail import Email, MailDeferred, Mailer, MailOutcomeUnknown, MailRefused
@@ -178,7 +177,7 @@ class EmailChanges:
         now, token = self._clock(), new_link_token()
 
         async def work(transaction: Transaction) -> OneTimeLink:
-            await lock_library(self._libraries, transaction, account_id)
+            await self._libraries.lock(transaction, account_id)
             used = await self._daily.add(transaction, account_id, day_of(now), uses=1)
             if used.uses > PER_DAY:
                 raise used_up(f"You have asked for {PER_DAY} links", now)

@@ -14,7 +14,6 @@ from msgspec import Struct
 from bowerbird.clock import MICROSECONDS, Clock, day_of
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.activity import Activity
-from bowerbird.library.access.turns import lock_library
 from bowerbird.library.accounts.accounts import Accounts, EmailRefused, checked_email
 from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.model.accounts import ActivityKind, LinkKind, OneTimeLink, Where
@@ -127,7 +126,7 @@ class OneTimeLinks:
 
     async def _count_mailed(self, transaction: Transaction, account_id: int, now: int) -> None:
         """The lock makes others who ask for the account wait, so that both bounds are exact."""
-        await lock_library(self._libraries, transaction, account_id)
+        await self._libraries.lock(transaction, account_id)
         used = await self._mailed.add(transaction, account_id, day_of(now), uses=1)
         if used.uses > MAILED_PER_DAY:
             raise Refusal(

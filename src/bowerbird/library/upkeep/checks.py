@@ -16,8 +16,12 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird.clock import month_of, system_clock
-from bowerbird.library.bookmarks.searching.counted_words import CountedWords, stored_occurrences
-from bowerbird.library.bookmarks.writing.bookmark_row import row_of, words_of
+from bowerbird.library.bookmarks.writing.bookmark_row import (
+    CountedWords,
+    row_of,
+    stored_occurrences,
+    words_of,
+)
 from bowerbird.model.accounts import Account
 from bowerbird.model.arrival import Incoming, Placement
 from bowerbird.model.events import EventType, Happening
@@ -219,7 +223,7 @@ class WordCountChecks:
         """Corrects the counts if fixing is on. False if the library has changed since."""
 
         async def work(transaction: Transaction) -> bool:
-            library = await self._libraries.lock(transaction, account.account_id)
+            library = await self._libraries.lock_if_there(transaction, account.account_id)
             if library is None or library.version != version:
                 return False
             if self._fixes:
@@ -400,7 +404,7 @@ class Checks:
             return
 
         async def work(transaction: Transaction) -> None:
-            opened = await self._libraries.lock(transaction, account.account_id)
+            opened = await self._libraries.lock_if_there(transaction, account.account_id)
             if opened is not None:
                 happened = await change(opened) or ()
                 now = system_clock()

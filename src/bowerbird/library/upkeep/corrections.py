@@ -11,12 +11,16 @@ from typing import Any, Final
 
 import msgspec
 
+from bowerbird import errors
 from bowerbird.clock import Clock, month_of
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access import plans, turns
-from bowerbird.library.access.turns import lock_library
-from bowerbird.library.bookmarks.searching.counted_words import CountedWords, stored_words
-from bowerbird.library.bookmarks.writing.bookmark_row import language_of, media_of
+from bowerbird.library.access import turns
+from bowerbird.library.bookmarks.writing.bookmark_row import (
+    CountedWords,
+    language_of,
+    media_of,
+    stored_words,
+)
 from bowerbird.library.bookmarks.writing.post_documents import PostDocuments
 from bowerbird.library.upkeep.checks import Comparison, WordCountChecks
 from bowerbird.library.vectors.builds import StaleVectors, text_hash, text_of_rendering
@@ -61,7 +65,7 @@ class AnnotationUpkeep:
             if not numbers:
                 return False
             try:
-                opened = await lock_library(self._libraries, transaction, account_id)
+                opened = await self._libraries.lock(transaction, account_id)
             except Refusal as refused:
                 # The account is being deleted.
                 if refused.code is not Code.NOT_FOUND:
@@ -103,10 +107,10 @@ class Dating:
     async def run(self, account_id: int) -> None:
         account = await self._accounts.by_id(account_id, month_of(self._clock()))
         if account is None:
-            raise plans.account_gone()
+            raise errors.account_gone()
 
         async def work(transaction: Transaction, after: int) -> int | None:
-            library = await lock_library(self._libraries, transaction, account_id)
+            library = await self._libraries.lock(transaction, account_id)
             numbers = await self._store.undated(transaction, account_id, after, _POSTS_PER_TURN)
             stored = await self._store.by_numbers(transaction, account, numbers)
             # Those that cannot be read stay as they are; `bowerbird check` reports them.
@@ -156,7 +160,7 @@ class PostTraits:
 
     async def run(self, account_id: int) -> None:
         async def work(transaction: Transaction) -> bool:
-            library = await lock_library(self._libraries, transaction, account_id)
+            library = await self._libraries.lock(transaction, account_id)
             found = await self._store.without_traits(transaction, account_id, _POSTS_PER_TURN)
             if not found:
                 return False
@@ -241,7 +245,7 @@ class Reindexing:
             await self._complete_counts(account_id)
             account = await self._accounts.by_id(account_id, month_of(self._clock()))
             if account is None:
-                raise plans.account_gone()
+                raise errors.account_gone()
             posts = await self._next(account)
             if not posts:
                 break
@@ -268,7 +272,7 @@ class Reindexing:
         """Adds the changes that imports have left, each in a transaction of its own."""
 
         async def work(transaction: Transaction) -> bool:
-            library = await lock_library(self._libraries, transaction, account_id)
+            library = await self._libraries.lock(transaction, account_id)
             has_added = await self._counts.add_pending(library)
             if has_added and not await self._counts.is_pending(transaction, account_id):
                 # Cached answers about misspelled words did not know the new words.
@@ -291,7 +295,7 @@ class Reindexing:
         hashes = {post.number: post.content_hash for post in posts}
 
         async def work(transaction: Transaction) -> None:
-            library = await lock_library(self._libraries, transaction, account_id)
+            library = await self._libraries.lock(transaction, account_id)
             stored = await self._counts.still_uncounted(library, list(hashes))
             current = [row for row in rows if stored.get(row["number"]) == hashes[row["number"]]]
             readable = [row for row in current if row["words"] is not None]

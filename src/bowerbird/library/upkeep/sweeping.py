@@ -37,7 +37,7 @@ from bowerbird.storage.ingest import (
     IngestRunStore,
     KeptPageStore,
 )
-from bowerbird.storage.libraries import ActivityStore
+from bowerbird.storage.libraries import ActivityStore, LibraryStore
 from bowerbird.storage.sign_in import Alive, OneTimeLinkStore, SessionStore, SpentAttemptStore
 from bowerbird.storage.upkeep.idempotency import (
     RETENTION_HOURS,
@@ -83,6 +83,7 @@ class Sweeping:
         self._attempts = SpentAttemptStore(database)
         self._annotations = AnnotationUpkeep(database, pause_s)
         self._bulk = BulkStore(database)
+        self._libraries = LibraryStore(database)
         self._clock = clock
         self._pause_s = pause_s
         self._log = structlog.get_logger()
@@ -119,9 +120,7 @@ class Sweeping:
             yield lambda t: self._events.sweep(t, account_id, before=before, kept=rows, most=most)
         if due.has_old_changes:
             stopped = expiry.stopped_before
-            yield lambda t: self._bulk.sweep(
-                t, account_id, now=now, stopped_before=stopped, most=most
-            )
+            yield lambda t: self._sweep_changes(t, account_id, now, stopped)
         if due.has_old_trash:
             trashed = expiry.trash_before
             yield lambda t: self._purging.oldest(t, account_id, before=trashed, most=most)
@@ -143,6 +142,15 @@ class Sweeping:
         if due.has_old_activity:
             before, entries = expiry.activity_before, expiry.activity_most
             yield lambda t: self._activity.sweep(t, account_id, before, entries, most)
+
+    async def _sweep_changes(
+        self, transaction: Transaction, account_id: int, now: int, stopped: int
+    ) -> int:
+        library = await self._libraries.lock_if_there(transaction, account_id)
+        if library is None:
+            return 0
+        most = _REMOVED_PER_TRANSACTION
+        return await self._bulk.sweep(library, now=now, stopped_before=stopped, most=most)
 
     async def _sweep_log(self, transaction: Transaction, account_id: int, now: int) -> int:
         run = await self._changes.expired(transaction, account_id, now)

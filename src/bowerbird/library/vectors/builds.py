@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from bowerbird import errors
 from bowerbird.clock import Clock, month_of
 from bowerbird.library.access import plans
-from bowerbird.library.access.turns import lock_library
 from bowerbird.model.accounts import Account
 from bowerbird.model.words import PART_POSTS, NewVector, UnembeddedPost, VectorStoreState
 from bowerbird.search.meaning.embedding import POST_THREADS, Embedder
@@ -175,7 +175,7 @@ class VectorSweeps:
 
         async def work(transaction: Transaction) -> int:
             # Checked every time: if the account pays again, the remaining vectors stay.
-            await lock_library(self._libraries, transaction, account_id)
+            await self._libraries.lock(transaction, account_id)
             if not await self._store.is_expired(transaction, account_id, expired, models, before):
                 return 0
             return await self._store.remove_some(
@@ -315,7 +315,7 @@ class VectorBuilds:
         part = VectorPart(end[0], end[1], len(rows), content)
 
         async def work(transaction: Transaction) -> None:
-            await lock_library(self._libraries, transaction, account_id)
+            await self._libraries.lock(transaction, account_id)
             await self._store.put_part(transaction, account_id, store.model, part)
 
         await self._database.write(work)
@@ -329,7 +329,7 @@ class VectorBuilds:
             await self._store.create(
                 account.account_id, embedder.identity, embedder.name, self._clock()
             )
-        raise plans.account_gone()
+        raise errors.account_gone()
 
     async def _pass(
         self, account: Account, store: VectorStoreState, embedder: Embedder, progress: Progress
@@ -373,7 +373,7 @@ class VectorBuilds:
         build: BuildProgress,
     ) -> bool | None:
         async def work(transaction: Transaction) -> bool | None:
-            await lock_library(self._libraries, transaction, account.account_id)
+            await self._libraries.lock(transaction, account.account_id)
             return await self._store.put(transaction, account.account_id, store, vectors, build)
 
         return await self._database.write(work)

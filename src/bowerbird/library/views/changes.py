@@ -10,7 +10,6 @@ from msgspec import UNSET, Struct
 
 from bowerbird import errors
 from bowerbird.clock import Clock
-from bowerbird.library.access.turns import lock_library
 from bowerbird.model.events import EventType, Happening
 from bowerbird.model.labels import Bucket, Query, View, ViewSort
 from bowerbird.model.words import normalized
@@ -226,57 +225,55 @@ class ViewWriting:
         self._clock = clock
 
     async def lock(self, transaction: Transaction, account_id: int) -> Locked:
-        library = await lock_library(self._libraries, transaction, account_id)
+        library = await self._libraries.lock(transaction, account_id)
         return Locked(library, await self._store.all_within(transaction, account_id))
 
-    async def put(
-        self, transaction: Transaction, locked: Locked, views: Sequence[View], view: View
-    ) -> None:
+    async def put(self, locked: Locked, views: Sequence[View], view: View) -> None:
         """Stores a view, and gives the others their places in the order of `views`."""
-        account_id = locked.library.account_id
-        await self._store.put(transaction, account_id, view)
+        await self._store.put(locked.library, view)
         moved = misplaced(views)
-        await self._store.place(transaction, account_id, moved)
+        await self._store.place(locked.library, moved)
         before = locked.views.get(view.slug)
         kind = EventType.VIEW_CREATED if before is None else EventType.VIEW_CHANGED
         fields = () if before is None else changed_fields(before, view)
         others = {slug: place for slug, place in moved.items() if slug != view.slug}
-        happened = [Happening(kind, fields=fields, view=view.slug), *_moved(others)]
-        await self._libraries.touch(transaction, account_id, happened, self._clock())
+        await self._note(locked, [Happening(kind, fields=fields, view=view.slug)], others)
 
-    async def delete(self, transaction: Transaction, locked: Locked, view: View) -> None:
-        account_id = locked.library.account_id
-        await self._store.delete(transaction, account_id, view.slug)
-        others = [each for each in locked.views.values() if each.slug != view.slug]
-        moved = misplaced(others)
-        await self._store.place(transaction, account_id, moved)
-        happened = [Happening(EventType.VIEW_DELETED, view=view.slug), *_moved(moved)]
-        await self._libraries.touch(transaction, account_id, happened, self._clock())
+    async def delete(self, locked: Locked, view: View) -> None:
+        await self._store.delete(locked.library, view.slug)
+        moved = misplaced([each for each in locked.views.values() if each.slug != view.slug])
+        await self._store.place(locked.library, moved)
+        await self._note(locked, [Happening(EventType.VIEW_DELETED, view=view.slug)], moved)
 
-    async def put_back(
-        self, transaction: Transaction, account_id: int, slug: str, before: View | None
-    ) -> bool:
+    async def put_back(self, library: LockedLibrary, slug: str, before: View | None) -> bool:
         """Makes a view what it was before a change; None if there was none."""
-        locked = await self.lock(transaction, account_id)
+        locked = await self.lock(library.transaction, library.account_id)
         present = locked.views.get(slug)
         if before is None:
             if present is not None:
-                await self.delete(transaction, locked, present)
+                await self.delete(locked, present)
             return present is not None
         if present is None:
             check_room(locked)
         others = (each for each in locked.views.values() if each is not present)
         views = inserted(others, before, before.position)
         changed = msgspec.structs.replace(placed(before, views), updated_at=self._clock())
-        await self.put(transaction, locked, views, changed)
+        await self.put(locked, views, changed)
         return True
+
+    async def _note(
+        self, locked: Locked, happened: list[Happening], moved: Mapping[str, int]
+    ) -> None:
+        """The events of a change, and of views that get another place because of it."""
+        happened += [
+            Happening(EventType.VIEW_CHANGED, fields=("position",), view=slug) for slug in moved
+        ]
+        library = locked.library
+        await self._libraries.touch(
+            library.transaction, library.account_id, happened, self._clock()
+        )
 
 
 def check_room(locked: Locked) -> None:
     if len(locked.views) >= VIEWS_MAX:
         raise errors.invalid("name", f"an account can have at most {VIEWS_MAX} views")
-
-
-def _moved(places: Mapping[str, int]) -> list[Happening]:
-    """The events of views that get another place because of a change of another one."""
-    return [Happening(EventType.VIEW_CHANGED, fields=("position",), view=slug) for slug in places]

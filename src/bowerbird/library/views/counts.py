@@ -3,16 +3,16 @@
 A count reads the whole library in the worst case, and an account can have 200 views. So a request
 waits for its counts only as long as its budget lasts. The counting goes on in the background and
 the next request finds more counts. It is bounded: one count at a time per account, a few at a time
-in this process, and for a limited time after the last request.
+in this process, and each waits for its turn for a limited time.
 """
 
 import asyncio
 import hashlib
 import itertools
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, Final
 
 import msgspec
@@ -71,7 +71,7 @@ class Budget(Struct, frozen=True):
 DEFAULT_BUDGET = Budget()
 
 
-class CountRequest(Struct, frozen=True):
+class CountRequest(Struct, frozen=True, dict=True):
     """A query to count for one state of a library."""
 
     account: Account
@@ -82,7 +82,7 @@ class CountRequest(Struct, frozen=True):
     # The count, if the library's counters have it.
     known: int | None = None
 
-    @property
+    @cached_property
     def key(self) -> tuple[int, int, bytes]:
         return (self.account.account_id, self.account.epoch, _digest(self.query))
 
@@ -96,14 +96,6 @@ class _Known(Struct, frozen=True):
     given_up_at: float | None = None
 
 
-class _Counting(Struct):
-    """The counts that one account waits for."""
-
-    waiting: OrderedDict[Any, tuple[CountRequest, "asyncio.Future[None]"]]
-    end: float
-    task: "asyncio.Task[None] | None" = None
-
-
 class ViewCounts:
     """Used on one event loop, except for `known_within`."""
 
@@ -111,30 +103,27 @@ class ViewCounts:
         self.budget = budget or DEFAULT_BUDGET
         self._known = LruCache(_REMEMBERED)
         self._order = itertools.count()
-        self._turns = FairQueue("view count", _CONCURRENT, 1, Bounds(per_account=1))
-        self._countings: dict[int, _Counting] = {}
+        waiting = Bounds(per_account=_WAITING_MAX, wait_s=self.budget.background_s)
+        self._turns = FairQueue("view count", _CONCURRENT, 1, waiting)
+        # The latest request of each count that waits or runs, and its task.
+        self._wanted: dict[Any, CountRequest] = {}
+        self._tasks: dict[Any, asyncio.Task[None]] = {}
         self._log = structlog.get_logger()
 
     async def of(
         self, requests: Sequence[CountRequest], wait_s: float | None = None
     ) -> list[Count]:
         """The counts of one account's queries, as far as they are known within the budget."""
-        keys = [request.key for request in requests]
-        for key, request in zip(keys, requests, strict=True):
+        for request in requests:
             if request.known is not None:
-                self._known.put(key, _Known(request.stamp, request.known, next(self._order)))
-        missing = {
-            key: request
-            for key, request in zip(keys, requests, strict=True)
-            if not self._is_settled(key, request)
-        }
+                known = _Known(request.stamp, request.known, next(self._order))
+                self._known.put(request.key, known)
+        missing = [request for request in requests if not self._is_settled(request)]
         if missing:
-            waiting = self._start(missing)
-            await asyncio.wait(waiting, timeout=self.budget.request_s if wait_s is None else wait_s)
-        return [
-            _count(self._known.get(key), request.stamp)
-            for key, request in zip(keys, requests, strict=True)
-        ]
+            missing.sort(key=self._last_counted)
+            tasks = [self._task(request) for request in missing]
+            await asyncio.wait(tasks, timeout=self.budget.request_s if wait_s is None else wait_s)
+        return [_count(self._known.get(request.key), request.stamp) for request in requests]
 
     def known_within(self, account: Account, query: Query, stamp: tuple[int, int]) -> Count:
         """What is known for a version and minute. May be called from the writer's thread."""
@@ -142,70 +131,54 @@ class ViewCounts:
         tag = "" if known is None else known.stamp[2]
         return _count(known, (*stamp, tag))
 
-    def _is_settled(self, key: Any, request: CountRequest) -> bool:
-        known = self._known.get(key)
+    def _is_settled(self, request: CountRequest) -> bool:
+        known = self._known.get(request.key)
         if known is None or known.stamp != request.stamp:
             return False
         now = asyncio.get_running_loop().time()
         return known.given_up_at is None or now < known.given_up_at + self.budget.retry_s
 
-    def _start(self, missing: dict[Any, CountRequest]) -> "list[asyncio.Future[None]]":
-        """Puts these counts before the others that the account waits for."""
-        loop = asyncio.get_running_loop()
-        account_id = next(iter(missing.values())).account.account_id
-        counting = self._countings.setdefault(account_id, _Counting(OrderedDict(), 0))
-        counting.end = loop.time() + self.budget.background_s
-        futures = []
-        for key in sorted(missing, key=self._last_counted)[::-1]:
-            _, future = counting.waiting.get(key) or (None, loop.create_future())
-            counting.waiting[key] = (missing[key], future)
-            counting.waiting.move_to_end(key, last=False)
-            futures.append(future)
-        while len(counting.waiting) > _WAITING_MAX:
-            counting.waiting.popitem()[1][1].cancel()
-        if counting.task is None:
-            counting.task = loop.create_task(self._run(account_id, counting))
-        return futures
-
-    def _last_counted(self, key: Any) -> int:
-        known = self._known.get(key)
+    def _last_counted(self, request: CountRequest) -> int:
+        known = self._known.get(request.key)
         return -1 if known is None else known.order
 
-    async def _run(self, account_id: int, counting: _Counting) -> None:
-        loop = asyncio.get_running_loop()
+    def _task(self, request: CountRequest) -> "asyncio.Task[None]":
+        key = request.key
+        self._wanted[key] = request
+        if key not in self._tasks:
+            self._tasks[key] = asyncio.create_task(self._run(key))
+        return self._tasks[key]
+
+    async def _run(self, key: Any) -> None:
+        account_id, done = key[0], None
         try:
-            while counting.waiting and loop.time() < counting.end:
-                key, (request, future) = next(iter(counting.waiting.items()))
-                if (counted := await self._counted(key, request)) is not None:
-                    self._known.put(key, counted)
+            async with self._turns.slot(account_id):
                 # Another request may want a newer count by now.
-                if counting.waiting.get(key, (None,))[0] is request:
-                    del counting.waiting[key]
-                    future.set_result(None)
+                while (request := self._wanted[key]).stamp != done:
+                    if (counted := await self._counted(request)) is not None:
+                        self._known.put(key, counted)
+                    done = request.stamp
         except Refusal:
-            # The database is busy or closed. The next request starts again.
+            # The database is busy or closed, or too many wait. The next request starts again.
             pass
         except Exception:  # noqa: BLE001 - no request waits for this task's result
             self._log.exception("view count failed", account=account_id)
         finally:
-            del self._countings[account_id]
-            for _, future in counting.waiting.values():
-                future.cancel()
+            del self._tasks[key], self._wanted[key]
 
-    async def _counted(self, key: Any, request: CountRequest) -> _Known | None:
+    async def _counted(self, request: CountRequest) -> _Known | None:
         """None if the count did not get a reader in time, because others use them all."""
-        async with self._turns.slot(request.account.account_id):
-            limit = _StatementLimit(self.budget.count_s)
-            try:
-                async with limit.started():
-                    return _Known(request.stamp, await request.total(), next(self._order))
-            except TimeoutError:
-                if not limit.has_slot:
-                    return None
-                earlier = self._known.get(key)
-                value = None if earlier is None else earlier.value
-                now = asyncio.get_running_loop().time()
-                return _Known(request.stamp, value, next(self._order), given_up_at=now)
+        limit = _StatementLimit(self.budget.count_s)
+        try:
+            async with limit.started():
+                return _Known(request.stamp, await request.total(), next(self._order))
+        except TimeoutError:
+            if not limit.has_slot:
+                return None
+            earlier = self._known.get(request.key)
+            value = None if earlier is None else earlier.value
+            now = asyncio.get_running_loop().time()
+            return _Known(request.stamp, value, next(self._order), given_up_at=now)
 
 
 class _StatementLimit:

@@ -166,7 +166,7 @@ class Views:
         check_room(locked)
         slug, position = changes.free_slug(request.name, locked.views), len(locked.views) + 1
         view = changes.created(request, slug, self._clock(), position)
-        await self._writing.put(transaction, locked, [*locked.views.values(), view], view)
+        await self._writing.put(locked, [*locked.views.values(), view], view)
         return view, locked
 
     async def prepare_update(self, account: Account, slug: str, request: ViewChange) -> None:
@@ -191,7 +191,7 @@ class Views:
         if changed == view:
             return self._response_within(account, view, locked), None
         changed = msgspec.structs.replace(changed, updated_at=self._clock())
-        await self._writing.put(transaction, locked, views, changed)
+        await self._writing.put(locked, views, changed)
         return await self._done(account, changed, locked, BulkAction.UPDATE_VIEW)
 
     async def stored(self, transaction: Transaction, account: Account, slug: str) -> View:
@@ -208,7 +208,7 @@ class Views:
         plans.check_writes(account)
         locked = await self._writing.lock(transaction, account.account_id)
         view = _required(locked.views, slug)
-        await self._writing.delete(transaction, locked, view)
+        await self._writing.delete(locked, view)
         return await self._done(account, view, locked, BulkAction.DELETE_VIEW)
 
     async def _done(

@@ -23,8 +23,8 @@ from msgspec import UNSET, Struct
 from bowerbird.clock import MICROSECONDS
 from bowerbird.connections.records import Vault
 from bowerbird.library.bookmarks.events import Event, Events
-from bowerbird.library.bookmarks.searching import text_matching
-from bowerbird.library.bookmarks.searching.highlighting import addresses_of, fields_of
+from bowerbird.library.bookmarks.searching import post_texts
+from bowerbird.library.bookmarks.searching.post_texts import addresses_of, fields_of, texts_of
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
 from bowerbird.model.events import FORMER_SECRET, TEST, Delivery, DeliveryState, EventType, Webhook
@@ -342,8 +342,9 @@ def _may_match(stored: bytes, changed: set[str], filter: BookmarkFilter) -> bool
     if _TEXT in changed:
         # The words that it had are not known.
         parts = tuple(one for one in parts if isinstance(one, Condition))
-    text = text_matching.indexed(fields_of(stored), (), addresses_of(stored))
-    return text_matching.matches(text, parts, meets)
+    texts = texts_of(stored)
+    text = post_texts.indexed(fields_of(texts), (), addresses_of(texts))
+    return post_texts.matches(text, parts, meets)
 
 
 def _known(post: _Stored, labels: set[str], condition: Condition) -> bool | None:

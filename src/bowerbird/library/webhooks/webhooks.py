@@ -16,7 +16,6 @@ from bowerbird.connections.records import CannotOpen
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
 from bowerbird.library.access.activity import Activity
-from bowerbird.library.access.turns import lock_library
 from bowerbird.library.bulk.rule_references import RuleReferences
 from bowerbird.library.webhooks import messages
 from bowerbird.library.webhooks.messages import Secrets, new_secret, replaced
@@ -159,7 +158,7 @@ class Webhooks:
             updated_at=now,
         )
         # Two requests at the same time must not exceed the number.
-        await lock_library(self._libraries, transaction, account.account_id)
+        await self._libraries.lock(transaction, account.account_id)
         if not await self._store.insert(transaction, account.account_id, new, limits.WEBHOOKS_MAX):
             most = limits.WEBHOOKS_MAX
             raise errors.invalid("url", f"an account can have at most {most} webhooks")
@@ -170,7 +169,7 @@ class Webhooks:
         self, transaction: Transaction, account: Account, webhook_id: str, request: WebhookChange
     ) -> WebhookResponse:
         plans.check_webhooks(account)
-        await lock_library(self._libraries, transaction, account.account_id)
+        await self._libraries.lock(transaction, account.account_id)
         hook = await self.find(account, webhook_id, transaction)
         now = self._clock()
         if request.url is not UNSET:
@@ -207,7 +206,7 @@ class Webhooks:
     ) -> WebhookResponse:
         """Another secret. Messages are signed with both for a day."""
         plans.check_webhooks(account)
-        await lock_library(self._libraries, transaction, account.account_id)
+        await self._libraries.lock(transaction, account.account_id)
         hook = await self.find(account, webhook_id, transaction)
         account_id, now = account.account_id, self._clock()
         place = messages.place_of(account_id, webhook_id)
@@ -224,10 +223,10 @@ class Webhooks:
     async def delete(
         self, transaction: Transaction, account: Account, webhook_id: str
     ) -> WebhookResponse:
-        await lock_library(self._libraries, transaction, account.account_id)
+        library = await self._libraries.lock(transaction, account.account_id)
         hook = await self.find(account, webhook_id, transaction)
         await self._store.delete(transaction, account.account_id, webhook_id)
-        await self._rules.webhook_deleted(transaction, account.account_id, webhook_id)
+        await self._rules.webhook_deleted(library, webhook_id)
         await self._note(transaction, account, ActivityKind.WEBHOOK_REMOVED, hook)
         return self.shown(hook)
 

@@ -30,6 +30,7 @@ from bowerbird.storage.bookmarks.filters import (
 )
 from bowerbird.storage.bookmarks.list_reads import MATCHES, NEAR, PAST_DATES, WALK, ListRead
 from bowerbird.storage.database import Database, Reader, Row, Transaction, WordRead, place_values
+from bowerbird.storage.libraries import LockedLibrary
 
 _COLUMNS: Final = {
     "created_at": "b.bookmarked_at",
@@ -253,7 +254,9 @@ class BookmarkStore:
 
     async def each(self, account: Account, numbers: Sequence[int]) -> dict[int, bytes]:
         """The bookmarks with these numbers as JSON, by number."""
-        return await self.contents_of(self._database, account, numbers)
+        values = {"numbers": numbers, **place_values(account)}
+        rows = await self._database.rows(self._statement("contents"), values)
+        return {row[3]: bookmark_json(*row[:3]) for row in rows}
 
     async def by_post_ids(self, account: Account, post_ids: Sequence[str]) -> dict[str, bytes]:
         """The bookmarks of these posts as JSON, by post. For a page of them."""
@@ -261,11 +264,9 @@ class BookmarkStore:
         rows = await self._database.rows(self._statement("by_post_ids"), values)
         return {row[0]: bookmark_json(*row[1:]) for row in rows}
 
-    async def contents_of(
-        self, reader: Reader, account: Account, numbers: Sequence[int]
-    ) -> dict[int, bytes]:
-        values = {"numbers": numbers, **place_values(account)}
-        rows = await reader.rows(self._statement("contents"), values)
+    async def contents_of(self, library: LockedLibrary, numbers: Sequence[int]) -> dict[int, bytes]:
+        values = {"numbers": numbers, "account_id": library.account_id, "place": library.place}
+        rows = await library.transaction.rows(self._statement("contents"), values)
         return {row[3]: bookmark_json(*row[:3]) for row in rows}
 
     async def post_ids(

@@ -12,7 +12,7 @@ from msgspec import Struct
 from bowerbird.model.accounts import Account
 from bowerbird.storage.bookmarks.word_index import AFTER_DELETING, WordMerging
 from bowerbird.storage.database import Database, Reader, Row, Store, Transaction, place_values
-from bowerbird.storage.libraries import LockedLibrary
+from bowerbird.storage.libraries import LockedLibrary, LockedStore
 from bowerbird.storage.words.word_counts import WordCounts
 
 # The vector store's count is lowered while the vectors still exist to be counted.
@@ -37,7 +37,7 @@ class EditablePost(Struct):
     tags: list[str]
 
 
-class ChangesetStore(Store):
+class ChangesetStore(LockedStore):
     resource = "changeset"
 
     def __init__(self, database: Database) -> None:
@@ -54,24 +54,21 @@ class ChangesetStore(Store):
         """
         if not numbers:
             return
-        values = {"account_id": library.account_id, "place": library.place, "numbers": numbers}
         async with self._merging.bounded(library.transaction, AFTER_DELETING):
             for name in _REMOVED:
-                await library.transaction.run(self._sql[name], values)
+                await self._do(library, name, numbers=numbers)
         await self._counts.change(library, counted, {})
 
     async def posts(
         self, library: LockedLibrary, post_ids: Sequence[str]
     ) -> dict[str, EditablePost]:
-        values = {"account_id": library.account_id, "place": library.place, "post_ids": post_ids}
-        return _posts_by_id(await library.transaction.rows(self._sql["posts"], values))
+        return _posts_by_id(await self._of(library, "posts", post_ids=post_ids))
 
     async def posts_with_sizes(
         self, library: LockedLibrary, post_ids: Sequence[str]
     ) -> tuple[dict[str, EditablePost], dict[str, int]]:
         """The bookmarks that exist, and the bytes that are stored per bookmark."""
-        values = {"account_id": library.account_id, "place": library.place, "post_ids": post_ids}
-        rows = await library.transaction.rows(self._sql["posts_with_sizes"], values)
+        rows = await self._of(library, "posts_with_sizes", post_ids=post_ids)
         sizes = {row[0]: row[5] for row in rows}
         return _posts_by_id([row[:5] for row in rows]), sizes
 
@@ -87,39 +84,28 @@ class ChangesetStore(Store):
         self, library: LockedLibrary, label_id: int, numbers: tuple[int, int]
     ) -> dict[str, EditablePost]:
         """The label's bookmarks after the first number, up to the second."""
-        after, last = numbers
-        values = {"account_id": library.account_id, "place": library.place, "label_id": label_id}
-        values |= {"after": after, "last": last}
-        return _posts_by_id(await library.transaction.rows(self._sql["posts_of_label"], values))
+        values = {"label_id": label_id, "after": numbers[0], "last": numbers[1]}
+        return _posts_by_id(await self._of(library, "posts_of_label", **values))
 
     async def sizes_of_label(
         self, library: LockedLibrary, label_id: int, *, after: int, limit: int
     ) -> Sequence[tuple[int, int]]:
         """(number, stored bytes) of the label's bookmarks after a number."""
-        values = {"account_id": library.account_id, "place": library.place, "label_id": label_id}
-        values |= {"after": after, "limit": limit}
-        rows = await library.transaction.rows(self._sql["sizes_of_label"], values)
+        values = {"label_id": label_id, "after": after, "limit": limit}
+        rows = await self._of(library, "sizes_of_label", **values)
         return [(number, size) for number, size in rows]
 
     async def set_tags(self, library: LockedLibrary, tags: Mapping[int, bytes | None]) -> None:
         """Stores each bookmark number's tags, already encoded."""
-        rows = [
-            {"account_id": library.account_id, "place": library.place, "number": n, "tags": t}
-            for n, t in tags.items()
-        ]
-        await library.transaction.run_many(self._sql["set_tags"], rows)
+        rows = [{"number": number, "tags": one} for number, one in tags.items()]
+        await self._do_many(library, "set_tags", rows)
 
     async def set_flags(self, library: LockedLibrary, posts: Sequence[EditablePost]) -> None:
         rows = [
-            {
-                "account_id": library.account_id,
-                "number": post.number,
-                "is_read": post.is_read,
-                "is_archived": post.is_archived,
-            }
+            {"number": post.number, "is_read": post.is_read, "is_archived": post.is_archived}
             for post in posts
         ]
-        await library.transaction.run_many(self._sql["set_flags"], rows)
+        await self._do_many(library, "set_flags", rows)
 
 
 def _posts_by_id(rows: Sequence[Row]) -> dict[str, EditablePost]:

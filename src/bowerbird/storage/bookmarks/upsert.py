@@ -9,8 +9,8 @@ import msgspec
 from bowerbird.model.accounts import Account
 from bowerbird.model.arrival import ExistingBookmark
 from bowerbird.model.labels import name_key
-from bowerbird.storage.database import Database, Reader, Row, Store, place_of
-from bowerbird.storage.libraries import LockedLibrary
+from bowerbird.storage.database import Database, Reader, Row, place_of
+from bowerbird.storage.libraries import LockedLibrary, LockedStore
 from bowerbird.storage.words.abbreviations import Abbreviations
 from bowerbird.storage.words.word_counts import WordCounts, occurrences
 
@@ -26,7 +26,7 @@ class StoredPost(NamedTuple):
     rendering: bytes
 
 
-class UpsertStore(Store):
+class UpsertStore(LockedStore):
     resource = "upsert"
 
     def __init__(self, database: Database) -> None:
@@ -69,8 +69,7 @@ class UpsertStore(Store):
         return posts
 
     async def renderings(self, opened: LockedLibrary, numbers: Sequence[int]) -> dict[int, bytes]:
-        values = {"account_id": opened.account_id, "place": opened.place, "numbers": numbers}
-        rows = await opened.transaction.rows(self._sql["renderings"], values)
+        rows = await self._of(opened, "renderings", numbers=numbers)
         return dict(tuple(row) for row in rows)
 
     async def threads(
@@ -81,11 +80,10 @@ class UpsertStore(Store):
         return {(thread, author_key) for thread, author_key in rows}
 
     async def insert(self, opened: LockedLibrary, bookmarks: Sequence[dict[str, Any]]) -> None:
-        rows = _placed(opened, bookmarks)
-        await opened.transaction.run_many(self._sql["insert_bookmark"], rows)
-        await opened.transaction.run_many(self._sql["put_content"], rows)
-        await self._put_words(opened, rows)
-        await self._counts.add(opened, await self._occurrences(rows))
+        await self._do_many(opened, "insert_bookmark", bookmarks)
+        await self._do_many(opened, "put_content", bookmarks)
+        await self._put_words(opened, bookmarks)
+        await self._counts.add(opened, await self._occurrences(bookmarks))
 
     async def update(
         self, opened: LockedLibrary, bookmarks: Sequence[dict[str, Any]], counted: Mapping[str, int]
@@ -94,25 +92,23 @@ class UpsertStore(Store):
 
         `counted`: the occurrences of words in the other rows before, as far as they are counted.
         """
-        rows = _placed(opened, bookmarks)
-        await opened.transaction.run_many(self._sql["update_bookmark"], rows)
-        await opened.transaction.run_many(self._sql["put_content"], rows)
-        reworded = [row for row in rows if row["words"] is not None]
+        await self._do_many(opened, "update_bookmark", bookmarks)
+        await self._do_many(opened, "put_content", bookmarks)
+        reworded = [row for row in bookmarks if row["words"] is not None]
         await self.reword(opened, reworded, counted)
 
     async def rewrite(
         self, opened: LockedLibrary, bookmark: dict[str, Any], counted: Mapping[str, int]
     ) -> None:
         """Writes another content of a stored bookmark. Without words it keeps those it has."""
-        [row] = _placed(opened, [bookmark])
-        await opened.transaction.run(self._sql["set_content_hash"], row)
-        await opened.transaction.run(self._sql["set_rendering"], row)
-        if row["words"] is not None:
-            await self.reword(opened, [row], counted)
+        await self._do(opened, "set_content_hash", **bookmark)
+        await self._do(opened, "set_rendering", **bookmark)
+        if bookmark["words"] is not None:
+            await self.reword(opened, [bookmark], counted)
 
     async def set_traits(self, opened: LockedLibrary, rows: Sequence[dict[str, Any]]) -> None:
         """Of stored bookmarks: a row has the number, the media, the language and the prints."""
-        await opened.transaction.run_many(self._sql["set_traits"], _placed(opened, rows))
+        await self._do_many(opened, "set_traits", rows)
 
     async def reword(
         self, opened: LockedLibrary, bookmarks: Sequence[dict[str, Any]], counted: Mapping[str, int]
@@ -120,10 +116,9 @@ class UpsertStore(Store):
         """Indexes other words of stored bookmarks. A row has the words and their form."""
         if not bookmarks:
             return
-        rows = _placed(opened, bookmarks)
-        await opened.transaction.run_many(self._sql["drop_words"], rows)
-        await self._put_words(opened, rows)
-        await self.count_words(opened, rows, counted)
+        await self._do_many(opened, "drop_words", bookmarks)
+        await self._put_words(opened, bookmarks)
+        await self.count_words(opened, bookmarks, counted)
 
     async def count_words(
         self, opened: LockedLibrary, bookmarks: Sequence[dict[str, Any]], counted: Mapping[str, int]
@@ -131,12 +126,8 @@ class UpsertStore(Store):
         """Counts the words of stored bookmarks, and marks them as counted."""
         if not bookmarks:
             return
-        values = {
-            "account_id": opened.account_id,
-            "numbers": [row["number"] for row in bookmarks],
-            "word_form": bookmarks[0]["word_form"],
-        }
-        await opened.transaction.run(self._sql["set_word_form"], values)
+        numbers, form = [row["number"] for row in bookmarks], bookmarks[0]["word_form"]
+        await self._do(opened, "set_word_form", numbers=numbers, word_form=form)
         after = await self._occurrences(bookmarks)
         await self._counts.change(opened, counted, after)
 
@@ -149,12 +140,7 @@ class UpsertStore(Store):
             by_number = {row["number"]: stored(row["words"]) for row in rows}
             return msgspec.json.encode(by_number).decode()
 
-        values = {
-            "account_id": opened.account_id,
-            "place": opened.place,
-            "words": await self._computed(rows, words),
-        }
-        await opened.transaction.run(self._sql["put_words"], values)
+        await self._do(opened, "put_words", words=await self._computed(rows, words))
         await self._abbreviations.learn(opened, [row["words"] for row in rows])
 
     async def _occurrences(self, rows: Sequence[dict[str, Any]]) -> Counter[str]:
@@ -165,13 +151,6 @@ class UpsertStore(Store):
         if sum(len(row["words"]) for row in rows) <= _FEW_CHARACTERS:
             return work()
         return await self._database.computed(work)
-
-
-def _placed(opened: LockedLibrary, bookmarks: Sequence[dict[str, Any]]) -> Sequence[dict[str, Any]]:
-    for bookmark in bookmarks:
-        bookmark["account_id"] = opened.account_id
-        bookmark["place"] = opened.place
-    return bookmarks
 
 
 def _existing(rows: Sequence[Row]) -> dict[str, ExistingBookmark]:

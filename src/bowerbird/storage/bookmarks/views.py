@@ -1,20 +1,20 @@
 """Reads and writes Smart Views."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import msgspec
 
 from bowerbird.model.labels import Bucket, Query, Shared, View, ViewSort
-from bowerbird.storage.database import Database, Reader, Row, Store, Transaction
+from bowerbird.storage.database import Database, Reader, Row
 from bowerbird.storage.labels import ShareStore
+from bowerbird.storage.libraries import LockedLibrary, LockedStore
 
 _query = msgspec.json.Decoder(Query).decode
 _sort = msgspec.json.Decoder(ViewSort | None).decode
 _buckets = msgspec.json.Decoder(list[Bucket]).decode
 
 
-class ViewStore(Store):
+class ViewStore(LockedStore):
     resource = "views"
 
     def __init__(self, database: Database) -> None:
@@ -40,27 +40,21 @@ class ViewStore(Store):
         rows = await self._rows(reader, "all", account_id=account_id)
         return {row[0]: _view(row) for row in rows}
 
-    async def put(self, transaction: Transaction, account_id: int, view: View) -> None:
-        values: dict[str, Any] = {"account_id": account_id, **msgspec.structs.asdict(view)}
+    async def put(self, library: LockedLibrary, view: View) -> None:
+        values = msgspec.structs.asdict(view)
         for name in ("base_query", "default_sort", "triage_buckets"):
             values[name] = msgspec.json.encode(values[name]).decode()
-        await self._run(transaction, "put", **values)
+        await self._do(library, "put", **values)
 
-    async def place(
-        self, transaction: Transaction, account_id: int, positions: Mapping[str, int]
-    ) -> None:
+    async def place(self, library: LockedLibrary, positions: Mapping[str, int]) -> None:
         """Moves views, by slug, to other places of the list."""
-        values = [
-            {"account_id": account_id, "slug": slug, "position": position}
-            for slug, position in positions.items()
-        ]
-        if values:
-            await transaction.run_many(self._sql["place"], values)
+        places = [{"slug": slug, "position": place} for slug, place in positions.items()]
+        await self._do_many(library, "place", places)
 
-    async def delete(self, transaction: Transaction, account_id: int, slug: str) -> None:
+    async def delete(self, library: LockedLibrary, slug: str) -> None:
         """Its sharing ends with it."""
-        await self._run(transaction, "delete", account_id=account_id, slug=slug)
-        await self._shares.end(transaction, account_id, Shared.VIEW, slug)
+        await self._do(library, "delete", slug=slug)
+        await self._shares.end(library.transaction, library.account_id, Shared.VIEW, slug)
 
 
 def _view(row: Row) -> View:

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice, zip_longest
 from typing import Final
 
-from bowerbird.library.bookmarks.searching.query_words import words_of
 from bowerbird.library.bookmarks.searching.ranking import Ranking
+from bowerbird.library.bookmarks.searching.word_reading import words_of
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import name_key
 from bowerbird.model.posts.filters import BookmarkFilter

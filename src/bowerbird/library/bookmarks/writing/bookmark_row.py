@@ -1,8 +1,16 @@
-"""Builds the stored row of a bookmark from its post and its placement in the library."""
+"""Builds the stored row of a bookmark from its post and its placement in the library.
 
-from typing import Any, NamedTuple
+Also the words that stored posts are counted with: those that their stored JSON gives.
+"""
 
-from bowerbird.model import languages
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from bowerbird.model import json_depth, languages
 from bowerbird.model.arrival import Incoming, Placement
 from bowerbird.model.instants import UNKNOWN
 from bowerbird.model.posts import networks, traits
@@ -10,7 +18,10 @@ from bowerbird.model.posts.bookmarks import RENDER_VERSION, ImportRecord, Post, 
 from bowerbird.model.posts.media import DOMAIN, TITLE, attached_texts, bits_of
 from bowerbird.model.words import first_line, order_key
 from bowerbird.search.queries.text_language import sure_language
-from bowerbird.search.words.tokens import INDEX_FORM, index_text
+from bowerbird.search.words.tokens import COUNTED_FORM, INDEX_FORM, index_text
+from bowerbird.storage.database import Database
+from bowerbird.storage.libraries import LockedLibrary
+from bowerbird.storage.words.word_counts import WordCounts, occurrences
 
 Row = dict[str, Any]
 
@@ -155,3 +166,53 @@ def _add_texts_within(
     texts += titles
     texts += [one.get("plain_text") or one.get("preview_text") or "" for one in articles]
     return titles + of_links
+
+
+# More takes too long on the event loop.
+_FEW_BYTES: Final = 8_192
+
+_decode: Final = msgspec.json.Decoder(Post).decode
+
+
+class CountedWords:
+    def __init__(self, database: Database) -> None:
+        self._counts = WordCounts(database)
+
+    async def of(self, library: LockedLibrary, numbers: Sequence[int]) -> Counter[str]:
+        """The occurrences of words in those bookmarks that are counted.
+
+        Call it before they change: the words of the index cannot be read.
+        """
+        if not numbers:
+            return Counter()
+        renderings = await self._counts.counted_renderings(library, numbers, COUNTED_FORM)
+        if sum(map(len, renderings)) <= _FEW_BYTES or not _is_on_event_loop():
+            return stored_occurrences(renderings)
+        return await asyncio.to_thread(stored_occurrences, renderings)
+
+
+def _is_on_event_loop() -> bool:
+    """Transactions of SQLite run on a thread of their own."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def stored_occurrences(renderings: Sequence[bytes]) -> Counter[str]:
+    return occurrences(stored_words(rendering) or "" for rendering in renderings)
+
+
+def stored_words(rendering: bytes) -> str | None:
+    """The tokens of a stored post; None if it cannot be decoded."""
+    post = stored_post(rendering)
+    return None if post is None else words_of(post)
+
+
+def stored_post(rendering: bytes) -> Post | None:
+    """A post from its stored JSON; None if it cannot be decoded."""
+    try:
+        return _decode(json_depth.cut(rendering + b"}"))
+    except msgspec.MsgspecError:
+        return None

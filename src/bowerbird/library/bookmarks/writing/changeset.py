@@ -13,8 +13,7 @@ from typing import Final, NamedTuple
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
-from bowerbird.library.access.turns import lock_library
-from bowerbird.library.bookmarks.searching.counted_words import CountedWords
+from bowerbird.library.bookmarks.writing.bookmark_row import CountedWords
 from bowerbird.library.bookmarks.writing.post_documents import PostDocuments, replaced_values
 from bowerbird.model import events
 from bowerbird.model.arrival import Counts, counts_of
@@ -62,7 +61,6 @@ class Changeset:
         self._stores = stores
         self._is_recorded = is_recorded
         self._is_quiet = is_quiet
-        self._transaction = library.transaction
         self._library = library
         self._labels: dict[str, Label] = {}
         self._name_keys = _NameKeys()
@@ -169,16 +167,14 @@ class Changeset:
         keys = sorted({name_key(name) for name in names} - self._labels.keys())
         if keys:
             self._labels |= await self._stores.labels.named(
-                self._transaction, self._library.account_id, keys
+                self._library.transaction, self._library.account_id, keys
             )
 
     async def load_label_ids(self, label_ids: Iterable[str]) -> None:
         """Reads the labels with these ids, for later calls of `label_of_id`."""
         ids = sorted({int(text) for text in label_ids if is_label_id(text)})
         if ids:
-            found = await self._stores.labels.by_ids(
-                self._transaction, self._library.account_id, ids
-            )
+            found = await self._stores.labels.by_ids(self._library, ids)
             self._labels |= {label.name_key: label for label in found.values()}
 
     def post(self, post_id: str) -> EditablePost | None:
@@ -193,9 +189,7 @@ class Changeset:
     async def create_label(self, name: str) -> Label:
         """Refused if the account has as many labels as allowed."""
         if self._label_count is None:
-            self._label_count = await self._stores.labels.count_within(
-                self._transaction, self._library.account_id
-            )
+            self._label_count = await self._stores.labels.count_within(self._library)
         if self._label_count >= limits.LABELS_MAX:
             raise account_is_full()
         self._label_count += 1
@@ -305,7 +299,7 @@ class Changeset:
         """Deletes a label if no bookmark has it. `into`: it was merged into this one."""
         await self._write_labels(0)
         found = await self._stores.labels.by_id(
-            self._transaction, self._library.account_id, label.label_id
+            self._library.transaction, self._library.account_id, label.label_id
         )
         if found is not None and not found.bookmark_count:
             await self.delete_label(label, into)
@@ -328,9 +322,7 @@ class Changeset:
     async def claim(self) -> None:
         """A change that is about to delete a label leaves it on the posts that have got it here."""
         if self._labelled and self._library.has_open_change is not False:
-            await self._stores.bulk.claim(
-                self._transaction, self._library.account_id, sorted(self._labelled), self.version
-            )
+            await self._stores.bulk.claim(self._library, sorted(self._labelled), self.version)
 
     async def _write(self, now: int) -> None:
         await self._write_labels(now)
@@ -339,7 +331,7 @@ class Changeset:
         await self._write_tags()
         if not self._is_recorded and self._library.last_change != 0:
             fields = [(one.post_id, one.field) for one in self.changed]
-            await self._stores.bulk.take_over(self._transaction, self._library.account_id, fields)
+            await self._stores.bulk.take_over(self._library, fields)
         await self._stores.libraries.advance(
             *(self._library, self._change, self._happened(), now), touches=self._touches
         )
@@ -420,27 +412,25 @@ class Changesets:
             CountedWords(database),
         )
 
+    async def lock(self, transaction: Transaction, account_id: int) -> LockedLibrary:
+        return await self._stores.libraries.lock(transaction, account_id)
+
     async def open(
         self,
-        transaction: Transaction,
-        account_id: int,
+        library: LockedLibrary,
         names: Iterable[str] = (),
         label_ids: Iterable[str] = (),
         *,
-        library: LockedLibrary | None = None,
         posts: dict[str, EditablePost] | None = None,
         is_recorded: bool = False,
         is_quiet: bool = False,
     ) -> Changeset:
-        """Locks the library and reads the labels with these names or ids.
+        """Reads the labels with these names or ids of a library that was locked just now.
 
-        `library`: if this transaction has locked it and changed nothing since. `posts`: those that
-        changesets of this transaction have read. `is_recorded`: the caller keeps `changed` for an
-        undo. `is_quiet`: no rule runs because of it.
+        `posts`: those that changesets of this transaction have read. `is_recorded`: the caller
+        keeps `changed` for an undo. `is_quiet`: no rule runs because of it.
         """
-        stores = self._stores
-        library = library or await lock_library(stores.libraries, transaction, account_id)
-        changeset = Changeset(stores, library, is_recorded=is_recorded, is_quiet=is_quiet)
+        changeset = Changeset(self._stores, library, is_recorded=is_recorded, is_quiet=is_quiet)
         await changeset.load_labels(names)
         await changeset.load_label_ids(label_ids)
         if posts is not None:

@@ -87,17 +87,17 @@ class KeptChanges:
         action, changed, labels, matched = done
         if self._is_off or (not changed and not any(label.is_new for label in labels)):
             return onto
-        account_id, now = library.account_id, self._clock()
+        now = self._clock()
         if onto is None:
             number = library.last_change
             if number is None:
-                number = await self._store.next_number(library.transaction, account_id) - 1
+                number = await self._store.next_number(library) - 1
             onto = new_change(number + 1, action, [], 0, now)
         else:
-            await self._store.remove(library.transaction, account_id, onto.number)
+            await self._store.remove(library, onto.number)
         is_large = len(changed) > _SMALL_ROWS or onto.number % _SMALL_CHANGES == 0
         if makes_room and is_large:
-            await self.make_room(library.transaction, account_id, len(changed))
+            await self.make_room(library, len(changed))
         count = len({owner_of(one.post_id) for one in changed})
         row = msgspec.structs.replace(
             ended(onto, BulkState.DONE, now),
@@ -107,26 +107,24 @@ class KeptChanges:
             changed=onto.changed + (count or int(action is BulkAction.CREATE_LABEL)),
             kept=onto.kept + len(changed),
         )
-        await self._store.insert(library.transaction, account_id, row)
-        await self._store.record_named(
-            library.transaction, account_id, row.number, changed, library.version + 1
-        )
+        await self._store.insert(library, row)
+        await self._store.record_named(library, row.number, changed, library.version + 1)
         return row
 
-    async def number(self, transaction: Transaction, account_id: int) -> int:
+    async def number(self, library: LockedLibrary) -> int:
         """The number of a new change. Refused while too many are unfinished."""
-        unfinished = await self._store.count_unfinished(transaction, account_id)
+        unfinished = await self._store.count_unfinished(library)
         if unfinished >= limits.UNFINISHED_CHANGES_MAX:
             raise Refusal(
                 Code.RATE_LIMITED,
                 f"This account has {unfinished} unfinished changes. Wait until some have finished.",
                 {"Retry-After": str(_WAIT_S)},
             )
-        return await self._store.next_number(transaction, account_id)
+        return await self._store.next_number(library)
 
-    async def make_room(self, transaction: Transaction, account_id: int, added: int = 0) -> None:
+    async def make_room(self, library: LockedLibrary, added: int = 0) -> None:
         """Removes some of what is kept beyond the bounds. Call it in each turn of a change."""
-        kept = await self._store.kept(transaction, account_id)
+        kept = await self._store.kept(library)
         rows = sum(one.rows for one in kept)
         extra = sum(one.is_finished for one in kept) - limits.KEPT_CHANGES_MAX
         left, now = max(_REMOVED_PER_TURN, added), self._clock()
@@ -140,8 +138,8 @@ class KeptChanges:
             if is_behind or one.rows >= left:
                 is_behind = True
                 # It may be removed in part.
-                await self._store.expire(transaction, account_id, one.number)
-                left -= await self._store.remove_first(transaction, account_id, one.number, left)
+                await self._store.expire(library, one.number)
+                left -= await self._store.remove_first(library, one.number, left)
             else:
                 last = one.number
                 left -= one.rows
@@ -151,7 +149,7 @@ class KeptChanges:
                 # The others wait for the next turn, so that this one stays short.
                 break
         if last:
-            await self._store.remove_up_to(transaction, account_id, last)
+            await self._store.remove_up_to(library, last)
 
 
 def new_change(

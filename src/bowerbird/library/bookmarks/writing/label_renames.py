@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from bowerbird.clock import system_clock
 from bowerbird.library.access import turns
-from bowerbird.library.access.turns import DoFirst, lock_library
+from bowerbird.library.access.turns import DoFirst
 from bowerbird.model import events
 from bowerbird.model.arrival import Counts, ExistingBookmark, Incoming, LeftOutLabels
 from bowerbird.model.events import EventType, Happening, event_label
@@ -108,7 +108,7 @@ class LabelRenames:
 
     async def lock(self, transaction: Transaction, account_id: int) -> LockedLibrary:
         """Locks the library. If a label is being renamed, that is finished before."""
-        library = await lock_library(self._libraries, transaction, account_id)
+        library = await self._libraries.lock(transaction, account_id)
         if library.has_rename is not False and await self._labels.being_renamed(
             transaction, account_id
         ):
@@ -130,7 +130,7 @@ class LabelRenames:
         self, transaction: Transaction, account_id: int, done: Position
     ) -> Position | None:
         """Renames the label on some posts; None if no label is being renamed."""
-        library = await lock_library(self._libraries, transaction, account_id)
+        library = await self._libraries.lock(transaction, account_id)
         label = await self._labels.being_renamed(transaction, account_id)
         if label is None:
             return None

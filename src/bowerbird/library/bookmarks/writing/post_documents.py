@@ -10,8 +10,13 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.bookmarks.searching.counted_words import CountedWords, stored_post
-from bowerbird.library.bookmarks.writing.bookmark_row import Row, searchable_texts, words_of
+from bowerbird.library.bookmarks.writing.bookmark_row import (
+    CountedWords,
+    Row,
+    searchable_texts,
+    stored_post,
+    words_of,
+)
 from bowerbird.library.vectors.builds import StaleVectors, embedding_text, text_hash
 from bowerbird.model.bulk import Changed, ValueKind, replaced, value_key
 from bowerbird.model.posts import highlights

@@ -11,7 +11,6 @@ from bowerbird.library.bookmarks.writing.changeset import Changeset
 from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.library.bookmarks.writing.upsert_batch import index_of
 from bowerbird.model import events, json_depth
-from bowerbird.model.accounts import Account
 from bowerbird.model.arrival import Deletion, OrderSource
 from bowerbird.model.bulk import BulkAction, KeptTrash
 from bowerbird.sources import own_json
@@ -19,7 +18,7 @@ from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.bookmarks.changeset import EditablePost
 from bowerbird.storage.bookmarks.trash import DeletionStore, Trashed, TrashStore
 from bowerbird.storage.bookmarks.upsert import UpsertStore
-from bowerbird.storage.database import Database, Transaction, place_of
+from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LibraryStore, LockedLibrary
 
 KEPT_DAYS: Final = 30
@@ -55,7 +54,6 @@ class TrashBatches:
 
     async def put(
         self,
-        account: Account,
         changeset: Changeset,
         posts: Sequence[EditablePost],
         *,
@@ -70,9 +68,7 @@ class TrashBatches:
         if not posts:
             return
         library, now = changeset.library, self._clock()
-        stored = await self._bookmarks.contents_of(
-            library.transaction, account, [post.number for post in posts]
-        )
+        stored = await self._bookmarks.contents_of(library, [post.number for post in posts])
         trashed = [
             Trashed(
                 post.post_id,
@@ -86,24 +82,18 @@ class TrashBatches:
         await self._remember(library, posts, since, kept)
         await changeset.remove(posts)
 
-    async def take(
-        self, transaction: Transaction, account: Account, post_ids: Sequence[str]
-    ) -> dict[str, KeptTrash]:
-        """Moves posts out of the trash to where they were; returns those that it moved.
-
-        The library must be locked.
-        """
-        wanted = await self._absent(transaction, account, post_ids)
+    async def take(self, library: LockedLibrary, post_ids: Sequence[str]) -> dict[str, KeptTrash]:
+        """Moves posts out of the trash to where they were; returns those that it moved."""
+        transaction, account_id = library.transaction, library.account_id
+        wanted = await self._absent(library, post_ids)
         if not wanted:
             return {}
-        taken = await self._store.take(
-            transaction, account.account_id, wanted, self._clock() - KEPT
-        )
+        taken = await self._store.take(transaction, account_id, wanted, self._clock() - KEPT)
         if not taken:
             return {}
         ids = [one.post_id for one in taken]
-        deletions = await self._deletions.known(transaction, account.account_id, ids)
-        await self._deletions.remove(transaction, account.account_id, list(deletions))
+        deletions = await self._deletions.known(transaction, account_id, ids)
+        await self._deletions.remove(transaction, account_id, list(deletions))
         arrivals = []
         for one in taken:
             incoming = own_json.read(json_depth.cut(one.bookmark), is_stored=True).incoming
@@ -113,18 +103,17 @@ class TrashBatches:
                 )
             arrivals.append(incoming)
         # They get all the labels back that they had, even if the bounds are lower now.
-        await self._intake.restore(transaction, account.account_id, arrivals)
+        await self._intake.restore(transaction, account_id, arrivals)
         return {one.post_id: KeptTrash(one.trashed_at, deletions.get(one.post_id)) for one in taken}
 
-    async def _absent(
-        self, transaction: Transaction, account: Account, post_ids: Sequence[str]
-    ) -> list[str]:
+    async def _absent(self, library: LockedLibrary, post_ids: Sequence[str]) -> list[str]:
         """If a post was imported again since, the deleted state must not overwrite it."""
         wanted = [one for one in post_ids if one.isascii() and one.isdigit()]
         if not wanted:
             return []
-        place = place_of(account.local_number)
-        present = await self._upserts.existing(transaction, account.account_id, place, wanted)
+        present = await self._upserts.existing(
+            library.transaction, library.account_id, library.place, wanted
+        )
         return [one for one in wanted if one not in present]
 
     async def _remember(
@@ -167,7 +156,7 @@ class Purging:
         self, transaction: Transaction, account_id: int, post_ids: Sequence[str]
     ) -> None:
         # Locked first, as for a deletion.
-        await self._libraries.lock(transaction, account_id)
+        await self._libraries.lock_if_there(transaction, account_id)
         found = await self._store.sizes(transaction, account_id, post_ids)
         await self._store.remove(transaction, account_id, list(found))
         await self._log(transaction, account_id, list(found))
@@ -176,7 +165,7 @@ class Purging:
         self, transaction: Transaction, account_id: int, *, before: int, most: int
     ) -> int:
         """Removes some posts that were deleted before a time; returns how many."""
-        await self._libraries.lock(transaction, account_id)
+        await self._libraries.lock_if_there(transaction, account_id)
         purged = await self._store.empty(transaction, account_id, before=before, most=most)
         await self._log(transaction, account_id, purged)
         return len(purged)

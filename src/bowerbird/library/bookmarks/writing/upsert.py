@@ -10,9 +10,7 @@ from typing import Final, NamedTuple
 
 from bowerbird.clock import Clock
 from bowerbird.library.access import turns
-from bowerbird.library.access.turns import lock_library
-from bowerbird.library.bookmarks.searching.counted_words import CountedWords
-from bowerbird.library.bookmarks.writing.bookmark_row import Row, draft_of, words_of
+from bowerbird.library.bookmarks.writing.bookmark_row import CountedWords, Row, draft_of, words_of
 from bowerbird.library.bookmarks.writing.kept_changes import ChangedBy, ChangeLog
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames, LabelRoom
 from bowerbird.library.bookmarks.writing.upsert_batch import Batch, differs
@@ -105,7 +103,7 @@ class Upsert:
     ) -> None:
         """Writes posts back that were in the trash, with all their labels."""
         writes = writes_of(arrivals)
-        opened = await lock_library(self._libraries, transaction, account_id)
+        opened = await self._libraries.lock(transaction, account_id)
         async with self.merging.bounded(transaction, AFTER_ADDING):
             await self.put_into(opened, writes, is_restored=True)
 
@@ -167,17 +165,13 @@ class Upsert:
             fields = [] if is_recorded else [one[:2] for one in batch.changed_fields()]
             created = [row["post_id"] for row in batch.new]
             await self._bulk.take_over(
-                opened.transaction,
-                opened.account_id,
+                opened,
                 [*fields, *batch.replaced_values()],
                 # What is kept of a post that was here before: then it has a mark.
                 [one for one in created if not is_recorded or one in deletions],
-                last_change=opened.last_change,
                 is_recorded=is_recorded,
             )
-            await self._bulk.claim(
-                opened.transaction, opened.account_id, batch.labelled(), opened.version + 1
-            )
+            await self._bulk.claim(opened, batch.labelled(), opened.version + 1)
         if batch.new or batch.changed or room.created:
             happened = batch.happened(room.created, is_restored=is_restored)
             await self._libraries.advance(opened, batch.change, happened, now)
@@ -230,7 +224,7 @@ class Upsert:
         labels = await self._label_store.named(opened.transaction, opened.account_id, sorted(named))
         count = 0
         if keys - labels.keys():
-            count = await self._label_store.count_within(opened.transaction, opened.account_id)
+            count = await self._label_store.count_within(opened)
         most = (_LARGEST, _LARGEST)
         if is_bounded:
             most = (limits.LABELS_MAX - count, limits.POST_LABELS_MAX)
