@@ -107,6 +107,21 @@ async def signed_in(house: House, email: str, plan: str = "pro") -> Reader:
     return Reader(person, Member(house.database, account_id, key, client, house.clock), house)
 
 
+async def rows_of(database: Database, account_id: int) -> dict[str, list[str]]:
+    """Everything that SQLite has of an account, by table."""
+    tables = await database.rows(
+        "SELECT m.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c"
+        " ON c.name = 'account_id' WHERE m.type = 'table'",
+        {},
+    )
+    found = {}
+    for (table,) in tables:
+        sql = f"SELECT * FROM {table} WHERE account_id = :account_id"  # noqa: S608
+        rows = await database.rows(sql, {"account_id": account_id})
+        found[table] = sorted(str(tuple(row)) for row in rows)
+    return found
+
+
 def ids(page: str) -> list[str]:
     """The ids of the posts that a page lists."""
     return re.findall(r'<li [^>]*?\bid="p-([^"]+)"', page)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, ViewportSize, expect
+from playwright.sync_api import Page, Route, ViewportSize, expect
 
 from bowerbird.web import templating
 from tests.web import every_page, rule_and_share_pages
@@ -17,7 +17,7 @@ from tests.web.accessibility import (
     prepare,
     violations,
 )
-from tests.web.chromium import is_too_wide
+from tests.web.chromium import is_too_wide, wait_until
 
 # Not pages: what pages are made of, and pages that other tests open.
 PARTS = {
@@ -81,6 +81,7 @@ def test_axe_finds_no_problem_nothing_is_blocked_and_no_page_is_wider_than_its_w
         page.emulate_media(color_scheme="dark")
         assert violations(page, options=CONTRAST) == [], name
         page.set_viewport_size(PHONE)
+        page.locator("details.more").evaluate_all("(all) => all.forEach((one) => one.open = true)")
         # The tests of each page check its contrast on a phone.
         assert violations(page, options=TARGETS_WITHOUT_CONTRAST) == [], name
     # The browser cancels open requests when the next page is loaded.
@@ -161,6 +162,26 @@ def test_the_theme_is_remembered_and_set_before_the_page_is_painted(page: Page, 
     page.get_by_role("button", name="Colours: dark").click()
     expect(page.locator("html")).not_to_have_attribute("data-theme", "dark")
     assert page.context.cookies() == []
+
+
+def test_a_page_follows_a_run_and_keeps_what_is_typed(page: Page, site: str) -> None:
+    ended = {"mark": "", "jobs": []}
+    asked: list[Route] = []
+
+    def answer(route: Route) -> None:
+        asked.append(route)
+        route.fulfill(json=ended)
+
+    page.goto(f"{site}/sources")
+    token = page.get_by_label("Access token").first
+    token.fill("typed")
+    page.evaluate("window.isSame = true")
+    page.route("**/sources/state", answer)
+    wait_until(lambda: len(asked) > 1, lambda: page.wait_for_timeout(50))
+    assert page.evaluate("window.isSame")
+    expect(token).to_have_value("typed")
+    token.fill("")
+    page.wait_for_function("() => !window.isSame")
 
 
 def test_a_link_gives_its_token_to_the_form_only(page: Page, site: str) -> None:

@@ -56,17 +56,6 @@ async def test_the_time_zone_is_saved_and_the_schedule_of_digests_stays(house: H
     assert '<option value="Europe/Berlin" selected>' in page.text
 
 
-async def test_an_unknown_time_zone_is_refused(house: House) -> None:
-    person = await house.owner()
-
-    for zone in ("Berlin", "", "../../etc/passwd", "Europe/Berlin\x00", "x" * 10_000, "<b>"):
-        page = await person.send("/account/preferences", "/account", time_zone=zone)
-        assert page.status_code == 400, zone
-        assert "\x00" in zone or "There is no such time zone" in page.text
-    kept = await DigestStore(house.database).preferences(await house.account_id())
-    assert kept.time_zone == "UTC"
-
-
 async def test_sessions_are_listed_and_ended_one_by_one(house: House) -> None:
     here = await house.owner()
     token = await house.links.create_for(await house.account_id())
@@ -91,13 +80,6 @@ def _actions(page: str, end: str) -> list[str]:
 
 async def test_the_owner_changes_the_address_directly_without_a_mail_server(house: House) -> None:
     person = await house.owner()
-    await house.member("taken@example.com")
-
-    refused = await person.send("/account/email", "/account", email="taken@example.com")
-    assert refused.status_code == 400
-    for email in ("nonsense", "a@b"):
-        malformed = await person.send("/account/email", "/account", email=email)
-        assert "Invalid email address" in malformed.text
 
     changed = await person.send("/account/email", "/account", email="me@example.org")
     assert changed.headers["location"] == "/account?said=email-changed#you"
@@ -300,11 +282,6 @@ async def test_what_happens_to_posts_that_are_removed_at_x_is_chosen(house: Hous
         assert saved.headers["location"] == "/account?said=preferences-saved#removed"
         assert await choice() == chosen
         assert f'<option value="{chosen}" selected>' in (await person.open("/account")).text
-    wrong: list[dict[str, str]] = [{"choice": "delete"}, {"choice": ""}, {}]
-    for fields in wrong:
-        refused = await person.send("/account/removed-posts", "/account", **fields)
-        assert refused.status_code == 400
-        assert "Choose keep, hide or trash." in refused.text
     await other.send("/account/removed-posts", "/account", choice="trash")
     assert await choice() == "hide"
 
@@ -320,8 +297,6 @@ async def test_how_posts_read_is_kept_in_the_browser_and_written_on_every_page(
     assert written in (await person.open("/library")).text
     page = (await person.open("/account")).text
     assert '<input type="radio" name="size" value="large" checked>' in page
-    refused = await person.send("/account/reading", "/account", **look | {"size": "huge"})
-    assert refused.status_code == 400
     [name] = [name for name, _ in person.client.cookies.items() if name.endswith("-look")]
     person.client.cookies.set(name, '"><b>', domain="localhost.local")
     assert "data-size" not in (await person.open("/library")).text
@@ -331,7 +306,6 @@ async def test_the_first_browser_says_which_time_zone_it_is(house: House) -> Non
     person = await house.owner()
     store, account_id = DigestStore(house.database), await house.account_id()
     assert "data-zone" in (await person.open("/account")).text
-    assert (await person.send("/account/time-zone", "/account", time_zone="x")).status_code == 400
     await person.send("/account/time-zone", "/account", time_zone="Asia/Tokyo")
     assert (await store.preferences(account_id)).time_zone == "Asia/Tokyo"
     assert "data-zone" not in (await person.open("/account")).text

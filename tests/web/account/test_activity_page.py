@@ -214,14 +214,6 @@ async def test_an_entry_of_a_newer_server_is_shown(house: House) -> None:
     assert shown(page)[0][0] == "Recorded by a newer version of this server: bell rung"
 
 
-async def test_nobody_else_sees_it(house: House) -> None:
-    owner = await house.owner()
-    await owner.send("/keys", "/keys", name="private")
-    other = await house.member("other@example.com")
-
-    assert "private" not in (await other.open("/activity")).text
-
-
 async def test_expired_sessions_and_links_are_removed(house: House) -> None:
     await house.owner()
     await house.links.create_for_owner()

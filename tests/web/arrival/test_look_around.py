@@ -3,7 +3,6 @@
 import re
 import struct
 from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
 
 import httpx
@@ -142,13 +141,6 @@ async def test_own_posts_have_no_banner_and_no_demo(ann: Reader) -> None:
     refused = await ann.person.send("/library/demo", "/library")
     assert refused.status_code == 400
     assert "for an empty library" in refused.text
-
-
-async def test_the_demo_belongs_to_one_account(ann: Reader, bob: Reader) -> None:
-    await ann.person.send("/library/demo", "/library")
-    assert "An empty bower" in await bob.page("/library")
-    await bob.person.send("/library/demo/remove", "/library")
-    assert (await ann.member.account()).total == 42
 
 
 LISTS = ("/library", "/views", "/labels", "/trash")
@@ -310,29 +302,6 @@ async def test_the_form_saves_the_post_with_labels(ann: Reader) -> None:
     assert again.headers["location"] == f"/p/{POST}?said=link-known&post={POST}"
 
 
-@pytest.mark.parametrize(
-    ("fields", "sentence"),
-    [
-        ({"link": "https://blog.example/"}, "is not a link to a post"),
-        ({"link": "https://t.co/a"}, "is a short address; open it and save the address of the"),
-        ({"link": ""}, "is not a link to a post"),
-        (
-            {"link": LINK, "labels": "birds, " + "x" * 120},
-            "A label has at most 100 characters; this one has 120.",
-        ),
-    ],
-)
-async def test_what_cannot_be_saved_is_explained_and_kept(
-    ann: Reader, fields: dict[str, Any], sentence: str
-) -> None:
-    refused = await ann.person.send("/save", "/save", **fields)
-    assert refused.status_code == 400
-    assert sentence in refused.text
-    assert "labels[" not in refused.text
-    assert f'value="{fields["link"]}"' in refused.text
-    assert (await ann.member.account()).total == 0
-
-
 async def test_labels_of_a_known_post_are_added_without_a_word_about_its_text(ann: Reader) -> None:
     post_id = (await ann.member.save(post_id=POST, text="A whole text", tags=["birds"]))["post_id"]
 
@@ -381,14 +350,6 @@ async def test_signing_in_keeps_what_was_shared(house: House) -> None:
 async def test_an_address_that_cannot_be_kept_is_left_without_its_query(house: House) -> None:
     sent = await house.somebody().client.get("/save?url=" + "a" * 3_000)
     assert sent.headers["location"] == "/sign-in?next=/save"
-
-
-async def test_the_free_plan_saves_without_labels(free: Reader) -> None:
-    assert 'name="labels"' not in await free.page("/save")
-    saved = await free.person.send("/save", "/save", link=LINK)
-    assert saved.headers["location"] == f"/p/{POST}?said=link-saved&post={POST}"
-    refused = await free.person.send("/save", "/save", link=LINK, labels="birds")
-    assert refused.status_code == 402
 
 
 async def test_labels_that_fit_the_link_are_offered(ann: Reader) -> None:

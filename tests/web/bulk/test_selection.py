@@ -12,7 +12,6 @@ from bowerbird.storage.bookmarks.trash import TrashStore
 from bowerbird.storage.database import Transaction
 from bowerbird.web.library.addresses import of_view
 from tests.support import make, waiting, writing
-from tests.support.imports import found, run
 from tests.support.working import at_work
 from tests.web.house import Reader, ids
 
@@ -119,50 +118,12 @@ async def test_all_posts_of_a_view_are_changed(ann: Reader, name: str) -> None:
     assert "Marked 1 post read." in await ann.page(changed.headers["location"])
 
 
-@pytest.mark.parametrize(
-    ("fields", "sentence"),
-    [
-        ({"read": ""}, "No post is selected."),
-        ({"p-1": "on"}, "The form has no action."),
-        ({"add_label": "", "p-1": "on", "label": " "}, "A label has 1 to 100"),
-        ({"read": "", "all": "yes", "list": "/account"}, "The form names no list."),
-    ],
-)
-async def test_a_form_without_posts_or_action_changes_nothing(
-    ann: Reader, fields: dict[str, str], sentence: str
-) -> None:
-    await fill(ann)
-
-    refused = await send(ann, "/library", **fields)
-
-    assert refused.status_code == 400
-    assert "Nothing was changed" in refused.text
-    assert sentence in refused.text
-
-
 async def test_enter_in_the_field_for_a_label_adds_it(ann: Reader) -> None:
     await fill(ann)
 
     await send(ann, "/library", **{"enter": "", "p-2": "on", "label": "Blue"})
 
     assert await writing.tags(ann.member, "2") == ["Blue"]
-
-
-async def test_a_change_of_somebody_else_is_not_found(ann: Reader, bob: Reader) -> None:
-    await fill(ann)
-    changed = await send(ann, "/library", read="", all="yes")
-    change_id = parse_qs(urlsplit(changed.headers["location"]).query)["change"][0]
-
-    for unknown in ("nothing", "", "a b"):
-        refused = await ann.person.send("/library/many/undo", "/library", change=unknown)
-        assert refused.status_code == 404
-    undone = await bob.person.send("/library/many/undo", "/library", change=change_id)
-    shown = await bob.person.open(f"/library/many/{change_id}")
-    listed = await bob.page(f"/library?change={change_id}")
-
-    assert (undone.status_code, shown.status_code) == (404, 404)
-    assert "Marked" not in listed
-    assert await ann.member.ids() == []
 
 
 async def test_the_undo_of_the_picker_is_told_on_the_page_of_a_post(ann: Reader) -> None:
@@ -198,25 +159,6 @@ async def test_a_large_change_shows_its_progress(ann: Reader) -> None:
     back = await ann.person.open(path)
     assert b"density=compact&change=" in back.url.query
     assert "Marked 450 posts read." in back.text
-
-
-async def test_a_list_that_is_none_of_ours_changes_nothing(ann: Reader) -> None:
-    await fill(ann)
-
-    for path in ["//[", "http://[", "//a\u2100", "/library?q=%00", "/trash"]:
-        refused = await send(ann, "/library", all="1", trash="", list=path)
-        assert refused.status_code == 400, path
-    assert len(ids(await ann.page(ALL))) == 4
-
-
-async def test_all_posts_of_an_import_are_changed_and_no_others(ann: Reader) -> None:
-    await fill(ann)
-    imported = await run(ann.member, found(post_id="50"), found(post_id="51"))
-
-    changed = await send(ann, f"{ALL}&import_run={imported}", trash="", all="yes")
-
-    assert "Moved 2 posts to the trash." in await ann.page(changed.headers["location"])
-    assert sorted(ids(await ann.page(ALL))) == ["1", "2", "3", "4"]
 
 
 DAY = 86_400_000_000
@@ -306,15 +248,6 @@ async def test_the_trash_is_searched_and_what_is_found_restored(ann: Reader) -> 
 
     assert "Nothing in the trash matches" in await ann.page("/trash?q=owl")
     assert ids(await ann.page("/trash")) == ["2"]
-
-
-async def test_the_trash_of_somebody_else_is_not_touched(ann: Reader, bob: Reader) -> None:
-    await fill_trash(ann)
-
-    await bob.person.send("/trash/delete", "/trash", sure="yes", posts="1 2 3")
-    await send(bob, "/trash", restore="1")
-
-    assert ids(await ann.page("/trash")) == ["3", "2", "1"]
 
 
 async def test_many_posts_are_deleted_in_short_transactions(

@@ -194,18 +194,3 @@ async def test_a_browser_that_was_disconnected_is_not_shown_as_connected(house: 
     await person.send("/keys/disconnect", "/keys", device=device)
 
     assert (await state(person, path)).json() == {"state": "over"}
-
-
-async def test_other_people_learn_nothing_about_a_link(house: House) -> None:
-    person = await house.owner()
-    other = await house.member("other@example.com", "pro")
-    code, path = await new_link(person)
-    await redeem(house.service, code, NAME)
-
-    for one in (path, "/connect/links/00000000", "/connect/links/%FF"):
-        assert (await other.client.get(one)).status_code == 404
-        refused = await state(other, one)
-        assert (refused.status_code, "No link" in refused.text) == (404, True)
-    stranger = house.somebody()
-    assert (await stranger.client.get(path)).headers["location"].startswith("/sign-in?next=")
-    assert (await state(stranger, path)).status_code == 401

@@ -41,14 +41,6 @@ async def test_digests_that_are_turned_off_are_said_to_be(ann: Reader) -> None:
     assert 'href="/digests#schedule"' in await ann.page("/account")
 
 
-async def test_a_schedule_that_is_refused_is_said_on_its_page(ann: Reader) -> None:
-    refused = await ann.person.send("/digests", "/digests", frequency="hourly", hour="99")
-
-    assert refused.status_code == 400
-    assert 'id="schedule"' in refused.text
-    assert "frequency" in refused.text
-
-
 async def test_a_switch_that_cannot_be_used_changes_nothing(
     database: Database, tmp_path: Path
 ) -> None:
@@ -141,16 +133,6 @@ async def test_dates_are_in_the_language_and_right_to_left(ann: Reader) -> None:
         in page
     )
     assert 'dir="auto" lang="ar">شكرا</a>' in page
-
-
-async def test_a_digest_of_another_account_is_not_found(ann: Reader, bob: Reader) -> None:
-    await ann.member.save(**SAVED)
-    await made(ann)
-
-    for digest_id in ("weekly-2026-07-13", "latest", "nonsense", "weekly-9999-99-99", "%00"):
-        shown = await bob.person.open(f"/digests/{digest_id}")
-        assert shown.status_code == 404, digest_id
-    assert "No digest yet" in await bob.page("/digests")
 
 
 async def test_a_free_account_gets_no_link_that_its_plan_refuses(free: Reader) -> None:

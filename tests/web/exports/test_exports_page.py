@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from bowerbird.clock import MICROSECONDS
 from bowerbird.requests.exports import ExportRequest
 from bowerbird.requests.filters import readers
 from bowerbird.web.library.filters import NAMES
@@ -19,7 +18,6 @@ from tests.web.house import House, text_of
 
 pytestmark = pytest.mark.anyio
 
-DAY = 86_400 * MICROSECONDS
 CANCEL = re.compile(r'action="/exports/([0-9a-f]+)/cancel"')
 FILE = re.compile(r'href="(/exports/[0-9a-f]+/file)"')
 
@@ -84,54 +82,6 @@ async def test_the_filters_in_the_address_narrow_the_export(house: House) -> Non
 
     assert "Narrowed by author nobody , JSON" in text_of(done)
     assert "0 posts" in text_of(done)
-
-
-@pytest.mark.parametrize(
-    ("fields", "status", "sentence"),
-    [
-        ({"media_type": "smell"}, 400, "media_type: must be one of"),
-        ({"bookmarked_from": "soon"}, 400, "bookmarked_from: must be an ISO 8601 date"),
-        ({"view": "none"}, 404, "No Smart View 'none' on this account."),
-        ({"format": "docx"}, 400, "Choose a format."),
-    ],
-)
-async def test_a_wrong_choice_gets_a_sentence(
-    house: House, fields: dict[str, str], status: int, sentence: str
-) -> None:
-    person = await house.owner()
-
-    page = await person.send(
-        "/exports", "/exports", **({"format": "csv", "posts": "filtered"} | fields)
-    )
-
-    assert page.status_code == status
-    assert sentence in text_of(page)
-    assert "No files yet." in text_of(page)
-
-
-async def test_the_free_plan_has_no_filters(house: House) -> None:
-    await house.owner()
-    person = await house.member("free@example.com", "free")
-
-    page = await person.send("/exports", "/exports", format="csv", posts="filtered", author="ada")
-
-    assert page.status_code == 402
-    assert "The free plan does not include filters (author)." in text_of(page)
-    assert (await start(person)).status_code == 303
-
-
-async def test_a_file_is_listed_as_deleted_after_a_day(house: House) -> None:
-    person = await house.owner()
-    await fill(person, 20)
-    await start(person)
-    [path] = FILE.findall((await finished(house, person)).text)
-
-    house.clock.now += DAY + MICROSECONDS
-    page = await person.open("/exports")
-
-    assert "its file is deleted" in text_of(page)
-    assert FILE.findall(page.text) == []
-    assert (await person.client.get(path)).status_code == 404
 
 
 async def test_a_failed_export_says_why(house: House) -> None:
@@ -203,20 +153,3 @@ async def test_a_file_is_deleted_before_its_day_is_over(house: House, tmp_path: 
     target = urlsplit(led)
     assert (await person.client.get(f"{target.path}?{target.query}")).status_code == 404
     assert not [file for file in (tmp_path / "files").rglob("*") if file.is_file()]
-
-
-async def test_nobody_sees_or_changes_the_exports_of_another_account(house: House) -> None:
-    owner, other = await house.owner(), await house.member("other@example.com")
-    await fill(owner, 20)
-    await start(owner)
-    [path] = FILE.findall((await finished(house, owner)).text)
-
-    assert "No files yet." in text_of(await other.open("/exports"))
-    assert (await other.client.get(path)).status_code == 404
-    assert (await other.client.get("/exports/state")).json() == {"mark": "", "jobs": []}
-    await start(owner)
-    [job_id] = CANCEL.findall((await owner.open("/exports")).text)
-    for action in ("cancel", "delete", "again"):
-        tried = await other.send(f"/exports/{job_id}/{action}", "/exports")
-        assert tried.status_code == 404, action
-    assert CANCEL.findall((await owner.open("/exports")).text) == [job_id]

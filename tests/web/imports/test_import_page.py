@@ -88,25 +88,6 @@ async def test_a_link_that_fails_stays_in_the_field_with_the_reason(house: House
     assert field[1] == "https://example.org/&lt;script&gt;alert(1)&lt;/script&gt;"
 
 
-@pytest.mark.parametrize(
-    ("links", "sentence"),
-    [
-        (" \n ", "Paste at least one link."),
-        ("https://x.com/a/status/1\n" * 101, "101 links are too many at once. Paste 100 at most."),
-    ],
-)
-async def test_too_few_or_too_many_links_are_refused(
-    house: House, links: str, sentence: str
-) -> None:
-    person = await house.owner()
-
-    page = await person.send("/import/links", "/import", links=links)
-
-    assert page.status_code == 400
-    assert sentence in text_of(page)
-    assert await count(house) == 0
-
-
 async def test_earlier_imports_are_listed_in_pages(house: House) -> None:
     person = await house.owner()
     for number in range(1, 23):
@@ -247,15 +228,6 @@ async def test_labels_that_fit_an_import_are_shown_added_and_undone(house: House
 
     empty = await ann.person.send(_path(done), _path(done))
     assert (empty.status_code, "Choose at least one label." in text_of(empty)) == (400, True)
-
-
-async def test_an_import_of_somebody_else_is_not_found(house: House) -> None:
-    _, done = await _imported(house)
-    bob = await signed_in(house, "bob@example.org")
-
-    assert (await bob.person.open(_path(done))).status_code == 404
-    sent = await bob.person.send(_path(done), "/import", **{"label-1": "on"})
-    assert sent.status_code == 404
 
 
 async def test_a_free_account_is_offered_no_labels(house: House) -> None:

@@ -3,7 +3,6 @@
 import re
 from html import unescape
 from typing import Any
-from urllib.parse import quote_plus
 
 import httpx
 import pytest
@@ -37,13 +36,6 @@ async def names(reader: Reader, path: str = "/labels") -> list[str]:
 async def send(reader: Reader, action: str, of: str, **fields: Any) -> httpx.Response:
     label = await writing.label_id(reader.member, of)
     return await reader.person.send(f"/labels/{action}", "/labels", label=label, **fields)
-
-
-def undo_of(page: str) -> str:
-    """The change that the message of a page can undo."""
-    found = re.search(r'name="change" value="([0-9a-f]+)" data-undo>Undo</button>', page)
-    assert found is not None
-    return found[1]
 
 
 async def test_all_labels_are_listed_with_their_counts(ann: Reader) -> None:
@@ -101,39 +93,6 @@ async def test_the_form_of_one_label_opens_in_its_place(ann: Reader) -> None:
     assert '<option value="birds">' not in page
 
 
-async def test_the_name_of_another_label_is_refused_in_the_form(ann: Reader) -> None:
-    await ann.member.save(tags=["birds", "art"])
-
-    refused = await send(ann, "change", "art", name="BIRDS", color="")
-    blank = await send(ann, "change", "art", name=" ", color="")
-    colour = await send(ann, "change", "art", name="art", color="#f00")
-
-    assert (refused.status_code, blank.status_code, colour.status_code) == (400, 400, 400)
-    assert "already exists." in refused.text
-    assert 'value="BIRDS"' in refused.text
-    assert "A label has 1 to 100 characters" in blank.text
-    assert await names(ann) == ["art", "birds"]
-
-
-async def test_a_deleted_label_comes_back_with_its_colour_and_posts(ann: Reader) -> None:
-    ids = [(await ann.member.save(tags=["birds", "art"]))["post_id"] for _ in range(2)]
-    await send(ann, "change", "birds", name="Birds", color="berry")
-    before = (await ann.member.get("/v1/labels")).json()
-
-    deleted = await send(ann, "delete", "Birds", back="/labels")
-    shown = await ann.page(deleted.headers["location"])
-    undone = await ann.person.send(
-        "/library/many/undo", "/labels", back="/labels", change=undo_of(shown)
-    )
-
-    said = "Undone: 2 posts got the label “Birds” back."
-    assert said in await ann.page(undone.headers["location"])
-    assert target(undone)[0] == "/labels"
-    assert (await ann.member.get("/v1/labels")).json()["data"] == before["data"]
-    for post_id in ids:
-        assert (await stored(ann.member, post_id))["tags"] == ["art", "Birds"]
-
-
 async def test_a_label_is_merged_into_another_one_by_name(ann: Reader) -> None:
     first = (await ann.member.save(tags=["fieldnotes"]))["post_id"]
     await ann.member.save(tags=["fieldnotes", "Field notes"])
@@ -145,49 +104,6 @@ async def test_a_label_is_merged_into_another_one_by_name(ann: Reader) -> None:
     )
     assert (await stored(ann.member, first))["tags"] == ["Field notes"]
     assert await writing.labels(ann.member) == {"Field notes": 2}
-
-
-async def test_a_label_is_only_merged_into_another_one_that_exists(ann: Reader) -> None:
-    await ann.member.save(tags=["birds"])
-
-    for into in ("nothing", "", "bird", "birds"):
-        refused = await send(ann, "merge", "birds", into=into)
-        assert refused.status_code in (400, 404), into
-    assert await writing.labels(ann.member) == {"birds": 1}
-
-
-async def test_names_of_any_kind_stay_text(ann: Reader) -> None:
-    await ann.person.send("/labels/make", "/labels", q="other")
-    for name in HOSTILE:
-        made = await ann.person.send("/labels/make", "/labels", q=name)
-        assert await names(ann, made.headers["location"]) == [name]
-        assert await names(ann, f"/labels?q={quote_plus(name)}") == [name]
-        page = await ann.page(f"/labels?label={await writing.label_id(ann.member, name)}")
-        assert "<script>alert" not in page
-        assert "<img" not in page
-        assert "49 &amp;" not in page
-    assert (await send(ann, "merge", "other", into=HOSTILE[0])).status_code == 303
-
-
-async def test_nobody_changes_the_labels_of_others(ann: Reader, bob: Reader) -> None:
-    await ann.member.save(tags=["birds"])
-    label = await writing.label_id(ann.member, "birds")
-
-    for action, fields in (
-        ("change", {"name": "mine", "color": ""}),
-        ("merge", {"into": "birds"}),
-        ("delete", {}),
-    ):
-        refused = await bob.person.send(f"/labels/{action}", "/labels", label=label, **fields)
-        assert refused.status_code == 404, action
-    assert await writing.labels(ann.member) == {"birds": 1}
-
-
-async def test_changing_labels_needs_a_paid_plan(free: Reader) -> None:
-    refused = await free.person.send("/labels/make", "/labels", q="birds")
-
-    assert refused.status_code == 402
-    assert "needs a paid plan" in refused.text
 
 
 async def test_the_form_returns_only_to_the_list_of_labels(ann: Reader) -> None:
@@ -266,20 +182,6 @@ async def test_a_long_name_typed_on_the_page_of_a_post_stays_in_its_field(ann: R
     )
     assert longer.status_code == 400
     assert "this one has 5,000." in longer.text
-
-
-async def test_many_labels_are_shown_page_by_page(ann: Reader) -> None:
-    await writing.create_labels(ann.member, 130)
-    seen: list[str] = []
-    path = "/labels?q=made"
-    while True:
-        seen += await names(ann, path)
-        more = re.search(r'<a class="btn" href="([^"]+)">More labels', await ann.page(path))
-        if more is None:
-            break
-        path = unescape(more[1])
-
-    assert seen == [f"made {number:06}" for number in range(130)]
 
 
 async def apply(reader: Reader, **fields: Any) -> httpx.Response:
@@ -365,14 +267,6 @@ async def test_invalid_requests_are_refused_in_a_sentence(
     assert "label_name" not in refused.json()["error"]
 
 
-async def test_nobody_labels_the_posts_of_others(ann: Reader, bob: Reader) -> None:
-    post_id = (await ann.member.save(tags=["mine"]))["post_id"]
-
-    assert (await apply(bob, op="add", label="x", posts=post_id)).json()["changed"] == 0
-    assert (await bob.person.open("/labels/matching")).json()["labels"] == []
-    assert await tags(ann, post_id) == [["mine"]]
-
-
 async def filled(reader: Reader, author: str = "ines") -> str:
     """The id of a post whose author has written four about databases."""
     for n in range(4):
@@ -394,17 +288,6 @@ async def test_the_page_of_a_post_offers_labels_that_fit_it(ann: Reader) -> None
     assert (await stored(ann.member, post_id))["tags"] is None
 
 
-async def test_a_suggested_label_is_added_with_one_press_and_not_offered_again(ann: Reader) -> None:
-    post_id = await filled(ann)
-
-    await ann.person.send(
-        "/library/label", f"/p/{post_id}", add="databases", post=post_id, back=f"/p/{post_id}"
-    )
-
-    assert (await stored(ann.member, post_id))["tags"] == ["databases"]
-    assert buttons(await ann.page(f"/p/{post_id}")) == []
-
-
 async def test_the_picker_gets_labels_for_a_post_while_nothing_is_typed(ann: Reader) -> None:
     post_id = await filled(ann)
 
@@ -421,16 +304,3 @@ async def test_a_free_account_gets_no_suggestion(ann: Reader) -> None:
 
     assert buttons(await ann.page(f"/p/{post_id}")) == []
     assert (await ann.person.open(f"/labels/matching?post={post_id}")).json()["suggested"] == []
-
-
-async def test_a_suggested_label_is_refused_with_one_press(ann: Reader) -> None:
-    post_id = await filled(ann)
-
-    done = await ann.person.send(
-        "/library/label", f"/p/{post_id}", refuse="databases", post=post_id, back=f"/p/{post_id}"
-    )
-
-    assert "said=label-refused" in done.headers["location"]
-    assert buttons(await ann.page(f"/p/{post_id}")) == []
-    assert (await ann.person.open(f"/labels/matching?post={post_id}")).json()["suggested"] == []
-    assert (await stored(ann.member, post_id))["tags"] is None

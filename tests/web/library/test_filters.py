@@ -105,15 +105,6 @@ async def test_the_panel_of_languages_counts_the_posts_of_the_list(ann: Reader) 
     assert counts == [("de", "Deutsch", "2"), ("en", "English", "1")]
 
 
-async def test_a_free_account_is_offered_only_the_state(free: Reader) -> None:
-    await free.member.save(tags=["Birds"])
-
-    page = await free.page("/library")
-
-    assert re.findall(r'data-kind="(\w+)"', page) == ["state"]
-    assert "tag=Birds" not in page.partition("<main")[0]
-
-
 @pytest.mark.parametrize(
     ("text", "rest", "found"),
     [
@@ -211,16 +202,6 @@ async def test_odd_texts_suggest_nothing(ann: Reader) -> None:
 
     for text in ("", " ", "@", "#", "%", "_", "x" * 101, "a\x00b", "\U0010ffff"):
         assert await suggest(ann, text) == ([], []), text
-
-
-@pytest.mark.both
-async def test_nobody_gets_suggestions_from_the_library_of_others(ann: Reader, bob: Reader) -> None:
-    await ann.member.save(author="ada", tags=["Adapted"])
-    await bob.member.save(author="bob", name="Bob")
-
-    assert await suggest(bob, "ad") == ([], [])
-    places = (await bob.person.client.get("/library/places")).json()
-    assert (places["views"], places["labels"]) == ([], [])
 
 
 async def test_a_free_account_gets_only_what_it_can_use(free: Reader) -> None:

@@ -7,7 +7,7 @@ import pytest
 from bowerbird.requests import limits
 from tests.support import writing
 from tests.support.ruling import listed, rule, run
-from tests.web.house import Reader, signed_in
+from tests.web.house import Reader
 
 pytestmark = pytest.mark.anyio
 
@@ -82,15 +82,6 @@ async def test_the_form_offers_the_webhooks_of_the_account(ann: Reader) -> None:
     assert "the webhook that it sends posts to was deleted" in await ann.page("/rules")
 
 
-async def test_a_mistake_is_said_above_the_form_with_what_was_typed(ann: Reader) -> None:
-    sent = await ann.person.send(
-        "/rules/new", "/rules/new", do="save", name="N", when="arrives", do0="add_label", q="lang:"
-    )
-    assert sent.status_code == 400
-    assert 'role="alert"' in sent.text
-    assert 'value="lang:"' in sent.text
-
-
 async def test_a_rule_that_cannot_be_applied_yet_is_stored_once(
     ann: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -116,17 +107,3 @@ async def test_what_rules_did_is_listed_with_their_names(ann: Reader) -> None:
     page = await ann.page("/rules")
     assert "<b><bdi>Birds</bdi></b> labelled 1 post" in page
     assert "the rule “Birds”" in await ann.page("/activity")
-
-
-async def test_a_free_account_is_told_what_rules_need(ann: Reader) -> None:
-    free = await signed_in(ann.house, "free@example.com", "free")
-    assert "Rules need a paid plan." in await free.page("/rules")
-    assert "Turn the rule on" not in await free.page("/rules/new")
-    await free.member.client.aclose()
-
-
-async def test_rules_of_others_are_not_found(ann: Reader, bob: Reader) -> None:
-    made = await rule(ann.member)
-    assert (await bob.person.open(f"/rules/{made['rule_id']}")).status_code == 404
-    await bob.person.send("/rules", "/rules", delete=made["rule_id"])
-    assert len(await listed(ann.member)) == 1

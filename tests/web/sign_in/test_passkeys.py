@@ -1,7 +1,6 @@
 """Passkeys: signing in, and their list."""
 
 import asyncio
-import html
 import json
 import subprocess
 import sys
@@ -406,33 +405,6 @@ async def test_a_passkey_is_renamed(house: House) -> None:
     assert [found.name for found in await stored(house, owner)] == ["<b>Phone</b> ☎"]
 
 
-async def test_a_name_that_cannot_be_shown_is_refused(house: House) -> None:
-    owner = await house.owner()
-    await ceremonies.add(owner, "Laptop")
-    [passkey] = await stored(house, owner)
-
-    for name in ["", "   ", "x" * 101, "a\nb", "a\u202eb", "a\x7fb"]:
-        fields = {"passkey": passkey.passkey_id, "name": name}
-        refused = await owner.send("/account/passkeys/rename", ANY_PAGE, **fields)
-        assert refused.status_code == 400, name
-        assert "1 to 100 printable characters" in refused.text
-    assert await stored(house, owner) == [passkey]
-
-
-async def test_passkeys_of_other_accounts_are_not_found(house: House) -> None:
-    owner, member = await house.owner(), await house.member("other@example.com")
-    await ceremonies.add(owner)
-    await ceremonies.add(owner)
-    await ceremonies.add(member)
-    first, second = await stored(house, owner)
-
-    for path in ("/account/passkeys/rename", "/account/passkeys/remove"):
-        refused = await member.send(path, ANY_PAGE, passkey=first.passkey_id, name="Mine")
-        assert refused.status_code == 404
-        assert "No passkey" in refused.text
-    assert await stored(house, owner) == [first, second]
-
-
 async def test_an_account_has_at_most_twenty_passkeys(house: House) -> None:
     owner = await house.owner()
     early = await ceremonies.options(owner, "/account/passkeys/options", name="Late")
@@ -546,14 +518,3 @@ async def test_the_ways_in_are_counted_one_transaction_after_the_other(
         await first
 
         assert await counting == 1
-
-
-async def test_a_refusal_shows_no_markup_of_others(house: House) -> None:
-    owner = await house.owner()
-    await ceremonies.add(owner)
-    hostile = "<script>alert(1)</script>"
-
-    refused = await owner.send("/account/passkeys/rename", ANY_PAGE, passkey=hostile, name="Laptop")
-
-    assert hostile not in refused.text
-    assert html.escape("<script>alert") in refused.text

@@ -117,12 +117,3 @@ async def test_dates_are_in_the_language_of_the_browser(ann: Reader) -> None:
     assert 'lang="de" dir="ltr"><a href=' in page
     assert ">Mai 2026</a>" in page
     assert '<th scope="col" class="r" lang="de" dir="ltr">Mo.</th>' in page
-
-
-async def test_nobody_sees_the_posts_of_others(ann: Reader, bob: Reader) -> None:
-    await ann.member.save(author="secret", tags=["secret"], text="https://secret.example/")
-    await bob.member.save(author="ines")
-
-    page = await bob.page("/statistics")
-
-    assert "secret" not in page
