@@ -1,4 +1,4 @@
-"""What the extension does alike in Chromium and in Firefox, each as one test of both."""
+"""What the extension does alike in Chromium and in Firefox. `ALIKE` lists it."""
 
 from functools import partial
 
@@ -273,3 +273,27 @@ def read_an_article(person: Person) -> None:
         return found
 
     wait_until(lambda: text() == f"The whole article {post.id}.")
+
+
+def read_a_list_of_another_form(person: Person) -> None:
+    visit_a_list_of_another_form(person, {"bookmark_timeline_v2": "saved_posts"})
+
+
+def save_from_the_home_timeline(person: Person) -> None:
+    save_from_a_feed(person, "home")
+
+
+# Each is a test in both browsers.
+ALIKE = (
+    sync_a_thousand_posts,
+    kill_the_worker_during_a_sync,
+    confirm_a_second_x_account,
+    send_malformed_messages,
+    forge_posts,
+    flood_the_queue,
+    sync_over_several_limits,
+    restart_during_a_limit,
+    read_a_list_of_another_form,
+    save_from_the_home_timeline,
+    read_an_article,
+)

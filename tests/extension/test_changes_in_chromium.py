@@ -37,7 +37,7 @@ def test_a_bookmark_on_x_reaches_the_library_by_itself_and_so_does_its_removal(
     assert person.library.post_ids() == [post.id, *before]
 
 
-@pytest.mark.parametrize("path", ["home", "search", "profile"])
+@pytest.mark.parametrize("path", ["search", "profile"])
 def test_a_bookmark_made_in_any_list_of_x_arrives_whole(person: Person, path: str) -> None:
     flows.save_from_a_feed(person, path)
 
@@ -51,10 +51,6 @@ def test_a_post_that_no_answer_showed_arrives_as_a_link(person: Person) -> None:
 
     person.library.wait_for([post.id])
     assert person.library.posts()[0]["tweet_details"]["link"].endswith(f"/status/{post.id}")
-
-
-def test_the_body_of_an_article_is_read_when_its_page_shows_it(person: Person) -> None:
-    flows.read_an_article(person)
 
 
 def test_a_removed_bookmark_follows_the_setting_of_the_account(person: Person) -> None:

@@ -1,6 +1,5 @@
 """The extension in Firefox."""
 
-from tests.extension import flows
 from tests.extension.browsers import wait_for, wait_for_text
 from tests.extension.fake_x import SECRETS, X
 from tests.extension.library import body_of
@@ -100,57 +99,3 @@ def test_what_waits_survives_an_outage_and_a_restart(firefox_person: Person) -> 
     person.library.wait_for(account.in_order())
     wait_until(lambda: person.waiting() == 0)
     assert "none is lost" in shown
-
-
-def test_a_first_sync_of_a_thousand_posts_copies_the_whole_list(firefox_person: Person) -> None:
-    flows.sync_a_thousand_posts(firefox_person)
-
-
-def test_a_background_script_that_firefox_ends_goes_on_where_it_was(
-    firefox_person: Person,
-) -> None:
-    flows.kill_the_worker_during_a_sync(firefox_person)
-
-
-def test_a_second_x_account_is_refused_until_the_person_confirms_it(
-    firefox_person: Person,
-) -> None:
-    flows.confirm_a_second_x_account(firefox_person)
-
-
-def test_an_answer_of_another_form_reaches_the_library(firefox_person: Person) -> None:
-    flows.visit_a_list_of_another_form(firefox_person, {"bookmark_timeline_v2": "saved_posts"})
-
-
-def test_a_sync_waits_for_each_limit_of_x_and_goes_on_where_it_stopped(
-    firefox_person: Person,
-) -> None:
-    flows.sync_over_several_limits(firefox_person)
-
-
-def test_a_limit_outlasts_the_browser_and_the_sync_goes_on_by_itself(
-    firefox_person: Person,
-) -> None:
-    flows.restart_during_a_limit(firefox_person)
-
-
-def test_a_bookmark_made_in_the_home_timeline_arrives_whole(firefox_person: Person) -> None:
-    flows.save_from_a_feed(firefox_person, "home")
-
-
-def test_the_body_of_an_article_is_read_when_its_page_shows_it(firefox_person: Person) -> None:
-    flows.read_an_article(firefox_person)
-
-
-def test_malformed_messages_of_a_hostile_page_have_no_effect(firefox_person: Person) -> None:
-    flows.send_malformed_messages(firefox_person)
-
-
-def test_posts_that_a_page_forges_reach_only_the_library_and_only_for_its_account(
-    firefox_person: Person,
-) -> None:
-    flows.forge_posts(firefox_person)
-
-
-def test_a_page_cannot_fill_the_queue_with_opened_posts(firefox_person: Person) -> None:
-    flows.flood_the_queue(firefox_person)

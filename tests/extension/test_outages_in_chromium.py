@@ -1,6 +1,5 @@
 """What waits to be sent survives: a server that is away, a killed worker, a closed browser."""
 
-from tests.extension import flows
 from tests.extension.browsers import wait_for, wait_for_text
 from tests.extension.chromium import Chromium
 from tests.extension.fake_x import X
@@ -59,10 +58,6 @@ def test_a_server_that_is_being_repaired_gets_everything_later(person: Person) -
 
     person.assert_same_library()
     wait_for_text(popup, "up to date")
-
-
-def test_a_killed_worker_goes_on_where_it_was(person: Person) -> None:
-    flows.kill_the_worker_during_a_sync(person)
 
 
 def test_a_closed_browser_sends_what_waited_when_it_starts_again(

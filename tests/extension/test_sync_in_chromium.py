@@ -2,17 +2,12 @@
 
 import dataclasses
 
-from tests.extension import flows
 from tests.extension.browsers import wait_for, wait_for_text
 from tests.extension.chromium import Chromium
 from tests.extension.fake_x import X
 from tests.extension.patience import wait_until
 from tests.extension.person import Person, panel, wait_for_panel
 from tests.extension.x_account import Form
-
-
-def test_the_first_sync_of_a_thousand_posts_copies_the_whole_list(person: Person) -> None:
-    flows.sync_a_thousand_posts(person)
 
 
 def test_a_later_sync_stops_scrolling_where_everything_is_known(person: Person) -> None:

@@ -9,14 +9,6 @@ from tests.extension.patience import wait_until
 from tests.extension.person import Person, wait_for_panel
 
 
-def test_a_sync_waits_for_each_limit_of_x_and_goes_on_where_it_stopped(person: Person) -> None:
-    flows.sync_over_several_limits(person)
-
-
-def test_a_limit_outlasts_the_browser_and_the_sync_goes_on_by_itself(person: Person) -> None:
-    flows.restart_during_a_limit(person)
-
-
 def test_a_closed_tab_does_not_end_the_wait_for_a_limit(person: Person) -> None:
     person.x.world.sign_in(saved=150)
     person.x.limit = Limit(pages=4, lasts_s=600)

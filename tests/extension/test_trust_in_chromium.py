@@ -4,17 +4,12 @@ import re
 
 import pytest
 
-from tests.extension import flows
 from tests.extension.browsers import wait_for_text
 from tests.extension.chromium import Chromium
 from tests.extension.fake_x import SECRETS, X
 from tests.extension.library import body_of
 from tests.extension.patience import wait_until
 from tests.extension.person import Person
-
-
-def test_a_second_x_account_is_refused_until_the_person_confirms_it(person: Person) -> None:
-    flows.confirm_a_second_x_account(person)
 
 
 def test_a_second_x_account_can_be_left_out(person: Person) -> None:
@@ -32,16 +27,6 @@ def test_a_second_x_account_can_be_left_out(person: Person) -> None:
     assert person.waiting() == 0
     tab.close()
     assert set(person.library.post_ids()) == set(first.saved)
-
-
-def test_malformed_messages_of_a_hostile_page_have_no_effect(person: Person) -> None:
-    flows.send_malformed_messages(person)
-
-
-def test_posts_that_a_page_forges_reach_only_the_library_and_only_for_its_account(
-    person: Person,
-) -> None:
-    flows.forge_posts(person)
 
 
 def test_a_script_of_the_page_cannot_reach_the_buttons(person: Person) -> None:
@@ -96,10 +81,6 @@ def test_a_button_that_the_page_hides_does_nothing(
     tab.click_in("save", "button")
 
     assert tab.text_in("save") == "Save to Bowerbird"
-
-
-def test_a_page_cannot_fill_the_queue_with_opened_posts(person: Person) -> None:
-    flows.flood_the_queue(person)
 
 
 def test_an_opened_post_that_is_not_a_bookmark_is_sent_only_if_the_person_wants_it(

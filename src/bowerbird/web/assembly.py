@@ -89,7 +89,7 @@ def visits(
             *SharingPages(services, pages).routes(),
             *WebhookPages(services, pages).routes(),
             *export_pages.routes(services, pages),
-            *demo_routes(services.demo, pages),
+            *demo_routes(services.demo),
             *SavePage(services, library.lists, pages).routes(),
             *library.routes(),
             *EditorPage(services, library, pages).routes(),

@@ -88,7 +88,7 @@ class DigestPages:
 
     async def show(self, visit: Visit) -> Reply:
         account, times = visit.account, visit.times
-        digest_id = visit.request.path_params["digest_id"]
+        digest_id = visit.named("digest_id")
         digest = await self._digests.get(account, digest_id, "json")
         earlier = await self._digests.before(account, digest.digest_id)
         preferences = await self._digests.preferences(account)
@@ -207,7 +207,7 @@ def preferences(visit: Visit, *, can_mail: bool) -> PreferencesRequest:
     sent: dict[str, Any] = {
         name: visit.form[name].strip() for name in ("time_zone", "frequency") if name in visit.form
     }
-    if hour := visit.form.get("hour", ""):
+    if hour := visit.sent("hour"):
         is_number = hour.isascii() and hour.isdigit() and len(hour) <= _HOUR_DIGITS
         sent["hour"] = int(hour) if is_number else hour
         # A switch that is off is not sent, and neither is one that cannot be used.

@@ -53,29 +53,29 @@ class LabelPages:
 
     async def make(self, visit: Visit) -> Reply:
         """The search box also names a new label."""
-        wanted = _change({"label_name": visit.form.get(_FIND, "")}).label_name
+        wanted = _change({"label_name": visit.sent(_FIND)}).label_name
         assert isinstance(wanted, str)
         made, row = await self._write(visit.account, self._labels.create, wanted)
         said = "label-known" if row is None else "label-made"
         return self._go({_FIND: made.label_name, **_told(said, row)}, f"label-{made.id}")
 
     async def change(self, visit: Visit) -> Reply:
-        account, label_id = visit.account, visit.form.get(_EDITED, "")
-        sent = {"label_name": visit.form.get("name", ""), "color": visit.form.get("color") or None}
+        account, label_id = visit.account, visit.sent(_EDITED)
+        sent = {"label_name": visit.sent("name"), "color": visit.form.get("color") or None}
         _, row = await self._write(account, self._labels.update, label_id, _change(sent))
         if row is not None and not row.is_finished:
             await self._labels.changes.finish_soon(account, row.change_id)
-        kept = _kept(visit.form.get("back", ""))
+        kept = _kept(visit.sent("back"))
         return self._go({**kept, **_told("label-changed", row)}, f"label-{label_id}")
 
     async def merge(self, visit: Visit) -> Reply:
-        account, label_id = visit.account, visit.form.get(_EDITED, "")
-        into = await self._named(account, visit.form.get("into", ""))
+        account, label_id = visit.account, visit.sent(_EDITED)
+        into = await self._named(account, visit.sent("into"))
         row = await self._many.changes.run_label(account, label_id, into.label_id)
         return await self._many.after(visit, row, LABELS)
 
     async def delete(self, visit: Visit) -> Reply:
-        account, label_id = visit.account, visit.form.get(_EDITED, "")
+        account, label_id = visit.account, visit.sent(_EDITED)
         row = await self._many.changes.run_label(account, label_id)
         return await self._many.after(visit, row, LABELS)
 
@@ -109,7 +109,7 @@ class LabelPages:
             name_problem="" if refused else name_problem(text),
             labels=[_row(each, back) for each in page.labels],
             edited=edited if any(each.label_id == edited for each in page.labels) else "",
-            typed=visit.form.get("name", ""),
+            typed=visit.sent("name"),
             colours=COLORS,
             found=page.total,
             more=_url({**back, _CURSOR: page.next_cursor}) if page.next_cursor else "",
@@ -121,8 +121,8 @@ def _asked(visit: Visit) -> Mapping[str, str]:
     if visit.refused is None:
         return visit.query
     if visit.request.path == _MAKE:
-        return {_FIND: visit.form.get(_FIND, "")}
-    return {**_kept(visit.form.get("back", "")), _EDITED: visit.form.get(_EDITED, "")}
+        return {_FIND: visit.sent(_FIND)}
+    return {**_kept(visit.sent("back")), _EDITED: visit.sent(_EDITED)}
 
 
 def _row(label: FoundLabel, back: Mapping[str, str]) -> dict[str, Any]:
@@ -176,7 +176,7 @@ class ImportLabelPages:
         ]
 
     async def look(self, visit: Visit) -> Reply:
-        run_id = visit.request.path_params["run_id"]
+        run_id = visit.named("run_id")
         found = await self._labels.of_run(visit.account, run_id)
         return self._pages.show(
             visit,
@@ -189,7 +189,7 @@ class ImportLabelPages:
         )
 
     async def apply(self, visit: Visit) -> Reply:
-        account, run_id = visit.account, visit.request.path_params["run_id"]
+        account, run_id = visit.account, visit.named("run_id")
         plans.check_writes(account)
         chosen = [name.removeprefix(_BOX) for name in visit.form if name.startswith(_BOX)]
         if not chosen:

@@ -128,12 +128,12 @@ class _MediaPages:
     async def file(self, visit: Visit) -> Reply:
         """The file, or the part of it that a player asks for."""
         account = visit.account
-        image = await self._kept.find(account, visit.request.path_params["media_id"])
+        image = await self._kept.find(account, visit.named("media_id"))
         return await sent(self._kept, account, image, visit.request.headers, _HEADERS)
 
     async def arrivals(self, visit: Visit) -> Reply:
         """Which of the images that a page waits for are here, for a script."""
-        keys = visit.query.get("keys", "").split(",")[:_ASKED_MAX]
+        keys = visit.asked("keys").split(",")[:_ASKED_MAX]
         known = await self._kept.by_key(visit.account, keys)
         files = {key: each.small or each.file for key, each in known.items()}
         images = {
@@ -149,7 +149,7 @@ class _MediaPages:
 
     async def show(self, visit: Visit) -> Reply:
         show_images(visit, is_shown=visit.form.get("show") != OFF)
-        back = visit.form.get("back", "")
+        back = visit.sent("back")
         is_ours = is_own_path(back) and urlsplit(back).path.startswith(_PAGES)
         return self._pages.go(back if is_ours else "/library")
 

@@ -57,7 +57,7 @@ class HighlightPages:
 
     async def show(self, visit: Visit) -> Reply:
         account, kind = visit.account, _kind(visit)
-        search, cursor = visit.query.get("q", "").strip(), visit.query.get("cursor") or None
+        search, cursor = visit.asked("q").strip(), visit.query.get("cursor") or None
         problem, counts = "", await self._posts.counts(account)
         parts = await self._lists.parts(visit)
         posts: Sequence[AnnotatedPost] = ()
@@ -86,12 +86,12 @@ class HighlightPages:
             newest="" if cursor is None else _url(q=search, show=kind),
             download=f"{DOWNLOAD}?{urlencode({'show': kind})}",
             daily=await self.daily(visit, parts) if is_first else None,
-            left_out=visit.query.get("post", "") if visit.query.get("said") == _LEFT_OUT else "",
+            left_out=visit.asked("post") if visit.query.get("said") == _LEFT_OUT else "",
         )
 
     async def again(self, visit: Visit) -> Reply:
         """Leaves the post of a day out from now on, or takes that back."""
-        account, post_id = visit.account, visit.form.get("post", "")
+        account, post_id = visit.account, visit.sent("post")
         is_wanted = visit.form.get("again") == "true"
         await self._posts.show_again(account, post_id, is_wanted=is_wanted)
         if is_wanted:
@@ -135,12 +135,12 @@ class HighlightPages:
 
 
 def _kind(visit: Visit) -> Kind:
-    sent = visit.query.get("show", "")
+    sent = visit.asked("show")
     return next((kind for kind in get_args(Kind) if kind == sent), "both")
 
 
 def _skipped(visit: Visit) -> int:
-    sent = visit.query.get("another", "")
+    sent = visit.asked("another")
     return min(int(sent[:4]), _MANY) if sent.isascii() and sent.isdigit() else 0
 
 
@@ -272,14 +272,14 @@ class NotePages:
         return self._after(visit, "highlight-added", f"h-{made.id}", row)
 
     async def comment(self, visit: Visit) -> Reply:
-        place = (_post_id(visit), visit.form.get("highlight", ""))
-        sent = {"comment": _text(visit.form.get("comment", ""))}
+        place = (_post_id(visit), visit.sent("highlight"))
+        sent = {"comment": _text(visit.sent("comment"))}
         request, update = decoding.convert(sent, HighlightChange), self._highlights.update
         _, row = await self._write(visit.account, update, *place, request)
         return self._after(visit, "comment-saved", "highlights", row)
 
     async def unmark(self, visit: Visit) -> Reply:
-        place = (_post_id(visit), visit.form.get("highlight", ""))
+        place = (_post_id(visit), visit.sent("highlight"))
         _, row = await self._write(visit.account, self._highlights.remove, *place)
         return self._after(visit, "highlight-removed", "highlights", row)
 
@@ -290,7 +290,7 @@ class NotePages:
 
 
 def _post_id(visit: Visit) -> str:
-    post_id: str = visit.request.path_params["post_id"]
+    post_id: str = visit.named("post_id")
     return post_id
 
 
@@ -298,7 +298,7 @@ def _page(visit: Visit) -> str:
     """The page of the post, which remembers the list that it was opened from."""
     shown = visit.form.get("page") or _post_id(visit)
     path = of_post(shown if shown.isascii() and shown.isdigit() else _post_id(visit))
-    before = returning(visit.form.get("from", ""))
+    before = returning(visit.sent("from"))
     return f"{path}?{urlencode({'from': before})}" if before else path
 
 
@@ -308,7 +308,7 @@ def _back(visit: Visit) -> tuple[str, str]:
 
 def _note(visit: Visit) -> UpdateRequest:
     """The note that a form has. Too long a note, or one of another type, is refused."""
-    return decoding.convert({"note": _text(visit.form.get("note", ""))}, UpdateRequest)
+    return decoding.convert({"note": _text(visit.sent("note"))}, UpdateRequest)
 
 
 def _text(text: str) -> str:

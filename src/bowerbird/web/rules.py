@@ -273,7 +273,7 @@ class RuleEditor:
         ]
 
     async def new(self, visit: Visit) -> Reply:
-        q = visit.query.get("q", "")
+        q = visit.asked("q")
         draft = Draft(name=q[:VIEW_NAME_MAX], q=q, actions=[(Do.ADD_LABEL.value, "")])
         return await self._show(visit, draft, None)
 

@@ -287,7 +287,7 @@ class StatisticsPage:
 
     async def show(self, visit: Visit) -> Reply:
         visitor, account = visit.signed_in, visit.account
-        period = _period(visit.query.get(_PERIOD, ""))
+        period = _period(visit.asked(_PERIOD))
         counted = await self._statistics.of(account, period, visitor.time_zone)
         shown = StatisticsValues(visit.times, self._pages.path(""), can_filter=not account.is_free)
         return self._pages.show(

@@ -1,39 +1,33 @@
-"""Providers, sign-up and invitations in a real browser, with a real OpenID provider."""
+"""Providers and sign-up in a real browser, with a real OpenID provider."""
 
-import asyncio
 import itertools
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from pathlib import Path
+from contextlib import closing
 from typing import Any
 
 import apsw
 import pytest
 from playwright.sync_api import Page, expect
 
-from bowerbird.clock import system_clock
-from bowerbird.library.sign_in.one_time_links import Invitations
-from bowerbird.storage.sqlite.database import FILE_NAME, SqliteDatabase
+from bowerbird.storage.sqlite.database import FILE_NAME
 from tests.support import serving
 from tests.support.github_standin import github_stand_in
 from tests.support.openid_provider import CLIENT_ID, CLIENT_SECRET, openid_provider
 from tests.support.serving import Server
-from tests.web.sign_in.test_in_chromium import plug_in
 
 _ADDRESSES = itertools.count(1)
 
 
-@contextmanager
-def running(folder: Path, sign_up: str) -> Iterator[Server]:
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     port = serving.free_port()
-    back = f"http://localhost:{port}/sign-in/oidc/return"
     with (
-        openid_provider(back) as provider,
+        openid_provider(f"http://localhost:{port}/sign-in/oidc/return") as provider,
         github_stand_in() as github,
         serving.serving(
-            folder,
+            tmp_path_factory.mktemp("providers"),
             port=port,
-            sign_up=sign_up,
+            sign_up="open",
             oidc_issuer=provider.issuer,
             oidc_client_id=CLIENT_ID,
             oidc_client_secret=CLIENT_SECRET,
@@ -41,17 +35,9 @@ def running(folder: Path, sign_up: str) -> Iterator[Server]:
             github_url=github,
             github_client_id="Iv1.8a61f9b3",
             github_client_secret="secret",
-        ) as server,
+        ) as running,
     ):
-        yield server
-
-
-@pytest.fixture(scope="module", params=["open"])
-def server(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Server]:
-    with running(tmp_path_factory.mktemp("providers"), request.param) as server:
-        yield server
+        yield running
 
 
 @pytest.fixture
@@ -128,54 +114,3 @@ def test_the_provider_confirms_who_somebody_is(page: Page, server: Server) -> No
     sign_in_at_provider(page, "berta")
 
     page.wait_for_url("**/account?said=confirmed")
-
-
-def test_a_passkey_creates_an_account(page: Page) -> None:
-    plug_in(page)
-    page.goto("/sign-in")
-    page.get_by_role("link", name="Create an account").click()
-    page.get_by_role("button", name="Create the account with a passkey").click()
-    page.wait_for_url("**/welcome?said=account-created")
-
-    sign_out(page)
-    page.goto("/sign-in?next=/account")
-    page.get_by_role("button", name="Sign in with a passkey").click()
-    page.wait_for_url("/account")
-
-
-def test_going_back_from_the_provider_shows_the_sign_in_page(page: Page) -> None:
-    page.goto("/sign-in")
-    page.get_by_role("button", name="Continue with Example ID").click()
-    expect(page.get_by_label("Name")).to_be_visible()
-
-    page.go_back()
-
-    expect(page.get_by_role("button", name="Continue with Example ID")).to_be_visible()
-
-
-@pytest.fixture
-def token(server: Server) -> str:
-    """An invitation of the operator."""
-
-    async def invite() -> str:
-        database = SqliteDatabase(server.folder / "data")
-        try:
-            return await Invitations(database, system_clock).create("Fiona")
-        finally:
-            await database.close()
-
-    return asyncio.run(invite())
-
-
-@pytest.mark.parametrize("server", ["invite"], indirect=True)
-def test_an_invitation_from_the_link_to_the_account(page: Page, token: str) -> None:
-    page.goto("/sign-in")
-    expect(page.get_by_text("New accounts need an invitation")).to_be_visible()
-    page.goto(f"/link?invitation=yes#{token}")
-    page.get_by_role("button", name="Continue").click()
-    expect(page.get_by_role("heading", name="Create an account")).to_be_visible()
-    assert token not in page.url
-    sign_in_at_provider(page, "fiona")
-    page.get_by_role("button", name="Create the account").click()
-    page.wait_for_url("**/welcome?said=account-created")
-    expect(page.get_by_text("fiona@example.com").first).to_be_visible()

@@ -284,22 +284,6 @@ async def test_signing_in_again_ends_the_session_of_the_browser(house: House) ->
     assert not await is_signed_in(thief)
 
 
-async def test_another_account_in_the_same_browser_ends_the_first_session(
-    house: House,
-) -> None:
-    owner = await house.owner()
-    before = house.somebody()
-    before.client.cookies.update(dict(owner.client.cookies))
-    account_id = await house.accounts.create("other@example.com")
-    token = await house.links.create_for(account_id)
-
-    entered = await owner.send("/link", "/link", token=token)
-
-    assert entered.status_code == 303
-    assert not await is_signed_in(before)
-    assert await is_signed_in(owner)
-
-
 def at(node: House, person: Visitor) -> Visitor:
     """This browser, whose next request another node gets."""
     moved = node.somebody()

@@ -66,7 +66,7 @@ class _AccountPage:
         return self._pages.go("/")
 
     async def end_session(self, visit: Visit) -> Reply:
-        session_id = visit.request.path_params["session_id"]
+        session_id = visit.named("session_id")
         await self._services.sessions.end(visit.signed_in, session_id)
         if session_id == visit.signed_in.session.session_id:
             visit.leave()
@@ -141,7 +141,7 @@ class _AccountPage:
 
 
 def _typed_email(visit: Visit) -> str:
-    return visit.form.get("email", "").strip()
+    return visit.sent("email").strip()
 
 
 def _zones(chosen: str) -> list[tuple[str, str]]:
@@ -159,7 +159,7 @@ def activity_routes(
     activity: Activity, recent: RecentChanges, many: BulkPages, pages: VisitPages
 ) -> list[PageRoute]:
     async def show(visit: Visit) -> Reply:
-        before = _before(visit.query.get("cursor", ""))
+        before = _before(visit.asked("cursor"))
         found = await activity.page(visit.account_id, before, PAGE + 1)
         entries = found[:PAGE]
         times = visit.times
@@ -237,7 +237,7 @@ def deletion_routes(deletion: AccountDeletion, pages: VisitPages) -> list[PageRo
         return await shown(visit)
 
     async def delete(visit: Visit) -> Reply:
-        if fold(visit.form.get("phrase", "").strip()) != fold(_phrase(visit)):
+        if fold(visit.sent("phrase").strip()) != fold(_phrase(visit)):
             sentence = f"Type “{_phrase(visit)}” to delete the account."
             return await shown(visit, error=sentence, status=400)
         try:

@@ -75,7 +75,7 @@ class ConnectPage:
         return await self._shown(visit)
 
     async def file(self, visit: Visit) -> Reply:
-        found = await asyncio.to_thread(packed, visit.request.path_params["browser"])
+        found = await asyncio.to_thread(packed, visit.named("browser"))
         if found is None:
             raise Refusal(Code.NOT_FOUND, "The extension was not packed.")
         return attachment(found.name, "application/zip", found.content)
@@ -88,7 +88,7 @@ class ConnectPage:
 
     async def link(self, visit: Visit) -> Reply:
         """Whether a browser has used a link. The link itself is shown only once."""
-        link_id = visit.request.path_params["link_id"]
+        link_id = visit.named("link_id")
         use = await self._codes.use_of(visit.account_id, link_id)
         return self._pages.show(
             visit,
@@ -100,7 +100,7 @@ class ConnectPage:
         )
 
     async def state(self, visit: Visit) -> Reply:
-        link_id = visit.request.path_params["link_id"]
+        link_id = visit.named("link_id")
         use = await self._codes.use_of(visit.account_id, link_id)
         return self._pages.json({"state": _state(use)})
 
@@ -111,7 +111,7 @@ class ConnectPage:
         link: str = "",
         link_id: str = "",
     ) -> Reply:
-        browser = visit.query.get("browser", "")
+        browser = visit.asked("browser")
         if browser not in BROWSERS:
             browser = "firefox" if visit.where.device.startswith("Firefox") else "chromium"
         found = await asyncio.to_thread(packed, browser)

@@ -95,15 +95,24 @@ _SUGGESTED: Final = 200
 
 def routes(services: Services, pages: VisitPages) -> list[PageRoute]:
     page = _ExportsPage(services, pages)
-    changes = {"cancel": page.cancel, "delete": page.delete, "again": page.start_again}
+    changes = {
+        "/{job_id}/cancel": ("cancelled", page.cancel),
+        "/{job_id}/delete": ("deleted", page.delete),
+        "/{job_id}/again": ("started", page.start_again),
+        "": ("started", page.start),
+    }
     return [
         PageRoute("GET", PATH, page.shown),
-        PageRoute("POST", PATH, page.start, page=PATH, again=page.shown),
         PageRoute("GET", f"{PATH}/state", page.state, is_json=True),
         PageRoute("GET", f"{PATH}/{{job_id}}/file", page.download),
         *(
-            PageRoute("POST", f"{PATH}/{{job_id}}/{name}", change, page=PATH, again=page.shown)
-            for name, change in changes.items()
+            PageRoute(
+                *("POST", PATH + path, change),
+                page=PATH,
+                again=page.shown,
+                done=f"{PATH}?said=export-{said}#files",
+            )
+            for path, (said, change) in changes.items()
         ),
     ]
 
@@ -116,7 +125,7 @@ class _ExportsPage:
 
     async def shown(self, visit: Visit) -> Reply:
         account, given = visit.account, filters_in(visit.form or visit.query)
-        format = visit.form.get("format", "")
+        format = visit.sent("format")
         jobs = await self._exports.latest(account)
         views = [(view.slug, view.name) for view in await self._services.views.all(account)]
         uses, _ = await self._services.labels.listed.uses(account)
@@ -126,7 +135,7 @@ class _ExportsPage:
             total=account.total,
             is_free=account.is_free,
             options=options(account, given, views, [use.label_name for use in uses[:_SUGGESTED]]),
-            is_whole=not given or _WHOLE in visit.form.get("posts", ""),
+            is_whole=not given or _WHOLE in visit.sent("posts"),
             formats=_FORMATS,
             chosen=format if format in _FORMATS else "json",
             jobs=[(each, each.job, _progress(each), _size(each)) for each in jobs],
@@ -134,33 +143,30 @@ class _ExportsPage:
             max_listed=MAX_LISTED,
         )
 
-    async def start(self, visit: Visit) -> Reply:
-        account, format = visit.account, visit.form.get("format", "")
+    async def start(self, visit: Visit) -> None:
+        account, format = visit.account, visit.sent("format")
         if format not in _FORMATS:
             raise Refusal(Code.INVALID_REQUEST, "Choose a format.")
         is_whole = visit.form.get("posts") == _WHOLE
-        return await self._start(account, format, {} if is_whole else filters_in(visit.form))
+        await self._start(account, format, {} if is_whole else filters_in(visit.form))
 
-    async def start_again(self, visit: Visit) -> Reply:
+    async def start_again(self, visit: Visit) -> None:
         """Repeats an export with the current posts of the library."""
-        account, job_id = visit.account, visit.request.path_params["job_id"]
+        account, job_id = visit.account, visit.named("job_id")
         format, fields = await self._exports.fields_of(account, job_id)
-        return await self._start(account, format, fields)
+        await self._start(account, format, fields)
 
-    async def _start(self, account: Account, format: str, fields: Mapping[str, Any]) -> Reply:
+    async def _start(self, account: Account, format: str, fields: Mapping[str, Any]) -> None:
         request = _request(account, fields)
         await self._exports.start(self._services.database, account, format, request)
         self._services.wake_worker()
-        return self._pages.go(f"{PATH}?said=export-started#files")
 
-    async def cancel(self, visit: Visit) -> Reply:
-        await self._exports.cancel(visit.account, visit.request.path_params["job_id"])
-        return self._pages.go(f"{PATH}?said=export-cancelled#files")
+    async def cancel(self, visit: Visit) -> None:
+        await self._exports.cancel(visit.account, visit.named("job_id"))
 
-    async def delete(self, visit: Visit) -> Reply:
-        job_id = visit.request.path_params["job_id"]
+    async def delete(self, visit: Visit) -> None:
+        job_id = visit.named("job_id")
         await self._exports.delete_file(visit.account, job_id)
-        return self._pages.go(f"{PATH}?said=export-deleted#files")
 
     async def state(self, visit: Visit) -> Reply:
         """The progress for a script, which opens the page again when `mark` changes."""
@@ -170,7 +176,7 @@ class _ExportsPage:
 
     async def download(self, visit: Visit) -> Reply:
         """Leads to the file by a link that is valid for five minutes from now."""
-        job_id = visit.request.path_params["job_id"]
+        job_id = visit.named("job_id")
         job = await self._exports.get(visit.account, job_id)
         if job.link is None:
             raise Refusal(Code.NOT_FOUND, "The file of this export was deleted.")

@@ -1,6 +1,6 @@
 """The keys of an account, and the extensions that send posts to it."""
 
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import date
 from typing import Any, Final
 
@@ -104,18 +104,33 @@ def routes(
     async def show(visit: Visit) -> Reply:
         return await (page.shown(visit) if visit.visitor else show_published(visit.request))
 
+    def ended(name: str, said: str, end: Callable[[Visit], Awaitable[str]]) -> PageRoute:
+        done = f"{PATH}?said={said}"
+        return PageRoute(
+            *("POST", f"{PATH}/{name}", end),
+            page=PATH,
+            done=done,
+            otherwise=(NotLive, f"{done}-before"),
+        )
+
     return [
         PageRoute("GET", PATH, show, Access.ANYONE),
         PageRoute("POST", PATH, page.create, Access.PROVED, PATH, again=page.shown),
-        PageRoute("POST", f"{PATH}/revoke", page.revoke, page=PATH),
-        PageRoute("POST", f"{PATH}/disconnect", page.disconnect, page=PATH),
+        ended(
+            *("revoke", "key-revoked"),
+            lambda visit: services.keys.revoke(visit.account_id, visit.sent("key")),
+        ),
+        ended(
+            *("disconnect", "extension-disconnected"),
+            lambda visit: services.devices.revoke(visit.account_id, visit.sent("device")),
+        ),
     ]
 
 
 class _KeysPage:
     def __init__(self, services: Services, ending: EndingVersions, pages: VisitPages) -> None:
         self._keys = services.keys
-        self._extensions, self._devices = Extensions(services), services.devices
+        self._extensions = Extensions(services)
         self._ending = ending
         self._pages = pages
 
@@ -127,13 +142,13 @@ class _KeysPage:
             keys=[key for key in keys if key.revoked_at is None],
             extensions=await self._extensions.shown(visit.account_id, visit.times),
             sunsets=await self._ending.of(visit.account_id),
-            new_name=visit.form.get("name", ""),
+            new_name=visit.sent("name"),
             new_name_error=visit.problem,
             problem="",
         )
 
     async def create(self, visit: Visit) -> Reply:
-        created = await self._keys.issue(visit.account_id, visit.form.get("name", ""))
+        created = await self._keys.issue(visit.account_id, visit.sent("name"))
         # Not after a redirect: the key would have to be kept until then.
         return self._pages.show(
             visit,
@@ -142,18 +157,3 @@ class _KeysPage:
             key_id=created.record.key_id,
             key_name=created.record.name,
         )
-
-    async def revoke(self, visit: Visit) -> Reply:
-        key_id = visit.form.get("key", "")
-        return await self._after(self._keys.revoke(visit.account_id, key_id), "key-revoked")
-
-    async def disconnect(self, visit: Visit) -> Reply:
-        change = self._devices.revoke(visit.account_id, visit.form.get("device", ""))
-        return await self._after(change, "extension-disconnected")
-
-    async def _after(self, change: Awaitable[str], said: str) -> Reply:
-        try:
-            await change
-        except NotLive:
-            return self._pages.go(f"{PATH}?said={said}-before")
-        return self._pages.go(f"{PATH}?said={said}")

@@ -1,7 +1,7 @@
 """The operator's page: accounts, invitations, jobs, vectors and the state of the service."""
 
 import platform
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Final
 
 from bowerbird import __version__, errors
@@ -13,13 +13,11 @@ from bowerbird.library.sharing.shares import PER_PAGE as SHARES_PER_PAGE
 from bowerbird.library.sharing.shares import ShareOverview
 from bowerbird.library.sign_in.one_time_links import Invitations
 from bowerbird.library.upkeep import installation_checks as overview
-from bowerbird.library.upkeep.health import Mark, Result
-from bowerbird.library.upkeep.installation_checks import OpenJobs, Overview, State, UsedVersion
-from bowerbird.model.accounts import Membership, Plan
-from bowerbird.model.jobs import KIND_NAMES, JobState, OpenJob
-from bowerbird.model.labels import Audience, Share
-from bowerbird.model.words import ListedVectorStore
-from bowerbird.settings import Settings
+from bowerbird.library.upkeep.health import Mark
+from bowerbird.library.upkeep.installation_checks import OpenJobs, Overview, State
+from bowerbird.model.accounts import Plan
+from bowerbird.model.jobs import KIND_NAMES, JobState
+from bowerbird.model.labels import Audience
 from bowerbird.web.visits.formats import Times
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import Access, PageRoute
@@ -28,158 +26,30 @@ from bowerbird.wire import deprecation
 from bowerbird.wire.deprecation import Deprecation
 from bowerbird.wire.responses.replies import Reply
 
-_KINDS: Final = {Mark.GOOD: "on", Mark.WARNING: "hold", Mark.BROKEN: "err"}
-_STATES: Final = {
-    JobState.PENDING: ("waiting", "hold"),
-    JobState.PROCESSING: ("running", "busy"),
-    JobState.FAILED: ("failed", "err"),
-}
-_AUDIENCES: Final = {
-    Audience.LINK: "with the link",
-    Audience.PUBLIC: "everybody",
-    Audience.FEED: "private feed",
-}
+PATH: Final = "/operator"
+_LARGEST: Final = 2**63
 _MEGABYTE: Final = 1_000_000
 _GIGABYTE: Final = 1_000_000_000
-_PARTLY_DELETED: Final = "being deleted"
-_NO_ADDRESS: Final = "no address"
-
-
-def _check_row(result: Result) -> dict[str, Any]:
-    return {
-        "name": result.subject.capitalize(),
-        "kind": _KINDS[result.mark],
-        "text": result.sentence,
-        "fix": result.fix,
-        "is_good": result.mark is Mark.GOOD,
-    }
-
-
-def _facts(state: State, settings: Settings, times: Times) -> list[dict[str, str]]:
-    return [
-        {"name": "Version", "text": f"{__version__}, Python {platform.python_version()}"},
-        {"name": "Database", "text": f"{state.engine}, {_size(state.database_bytes)}"},
-        {"name": "Free disk space", "text": _size(state.free_bytes)},
-        {"name": "Last backup", "text": _backup(state, settings, times)},
-    ]
-
-
-def _version_row(
-    used: UsedVersion, deprecations: Sequence[Deprecation], times: Times
-) -> dict[str, Any]:
-    row = deprecation.of_version(deprecations, used.version)
-    return {
-        "name": used.version,
-        "accounts": used.accounts,
-        "last_used": times.utc_day(used.last_day),
-        "ends_at": None if row is None else times.date(row.sunset),
-    }
-
-
-def _job_row(found: OpenJob, times: Times) -> dict[str, Any]:
-    state, kind = _STATES[JobState(found.state)]
-    return {
-        "id": found.job_id,
-        "account_id": found.account_id,
-        "kind": KIND_NAMES.get(found.kind, found.kind),
-        "account": _holder(found.email),
-        "created_at": times.moment(found.created_at),
-        "state": state,
-        "state_kind": kind,
-        "done": found.done,
-        "total": found.total,
-        "error": found.error or "",
-        "can_retry": found.state == JobState.FAILED,
-        "can_cancel": found.state != JobState.FAILED,
-    }
-
-
-def _store_row(found: ListedVectorStore) -> dict[str, Any]:
-    return {
-        "account": _holder(found.email),
-        "model": found.name,
-        # Vectors of posts deleted just now may still be counted.
-        "done": min(found.embedded, found.total),
-        "total": found.total,
-    }
-
-
-def _holder(email: str | None) -> str:
-    return _PARTLY_DELETED if email is None else email or _NO_ADDRESS
-
-
-def _backup(state: State, settings: Settings, times: Times) -> str:
-    if not settings.is_sqlite:
-        return "not known: PostgreSQL makes its own backups"
-    if state.backup is None:
-        return "none yet"
-    moment = times.moment(state.backup.made_at)
-    return f"{moment.inline}, {_size(state.backup.bytes)}"
-
-
-def _size(count: int) -> str:
-    unit, name = (_GIGABYTE, "GB") if count >= _GIGABYTE else (_MEGABYTE, "MB")
-    return f"{count / unit:,.1f} {name}"
-
-
-def _share_row(found: Share, state: str, times: Times) -> dict[str, Any]:
-    is_public = found.audience is Audience.PUBLIC
-    return {
-        "id": found.share_id,
-        "account": str(found.account_id),
-        # A secret address would open the list.
-        "path": f"{SHARED}{found.address}" if is_public else "",
-        "audience": _AUDIENCES[found.audience],
-        "what": f"A {found.kind.value}",
-        "title": found.choices.title,
-        "state": state,
-        "is_stopped": found.is_stopped,
-        "created_at": times.day(found.created_at),
-    }
-
-
-_LARGEST = 2**63
-
-
-def of_account(account: Membership) -> str:
-    return f"{account.created_at}-{account.account_id}"
-
-
-def of_job(job: OpenJob) -> str:
-    return f"{job.account_id}-{job.created_at}-{job.job_id}"
-
-
-def of_store(store: ListedVectorStore) -> str:
-    return f"{store.account_id}-{store.model.hex()}"
-
-
-def of_share(share: Share) -> str:
-    return f"{share.created_at}-{share.share_id}"
-
-
-def share(text: str) -> tuple[int, str]:
-    first, rest = _parts(text)
-    if not (rest.isascii() and rest.isalnum()):
-        raise _unknown()
-    return first, rest
-
-
-def account(text: str) -> tuple[int, int]:
-    first, rest = _parts(text)
-    return first, number(rest)
-
-
-def job(text: str) -> tuple[int, int, str]:
-    account_id, rest = _parts(text)
-    return account_id, *_parts(rest)
-
-
-def store(text: str) -> tuple[int, bytes]:
-    first, rest = _parts(text)
-    try:
-        return first, bytes.fromhex(rest)
-    except ValueError:
-        raise _unknown() from None
+# What the template calls each of these, and how it marks them.
+_WORDS: Final = {
+    "kind_names": KIND_NAMES,
+    "marks": {Mark.GOOD: "on", Mark.WARNING: "hold", Mark.BROKEN: "err"},
+    "good": Mark.GOOD,
+    "job_states": {
+        JobState.PENDING: ("waiting", "hold"),
+        JobState.PROCESSING: ("running", "busy"),
+        JobState.FAILED: ("failed", "err"),
+    },
+    "audiences": {
+        Audience.LINK: "with the link",
+        Audience.PUBLIC: "everybody",
+        Audience.FEED: "private feed",
+    },
+    "plans": [plan.value for plan in Plan],
+    "shared_path": SHARED,
+    "account_count_max": overview.MAX_COUNTED,
+    "called_days": overview.CALLED_DAYS,
+}
 
 
 def number(text: str) -> int:
@@ -189,37 +59,57 @@ def number(text: str) -> int:
     return int(text[:20])
 
 
-def _parts(text: str) -> tuple[int, str]:
-    first, _, rest = text.partition("-")
-    return number(first), rest
+def _name(text: str) -> str:
+    if not (text.isascii() and text.isalnum()):
+        raise _unknown()
+    return text
 
 
 def _unknown() -> errors.Refusal:
     return errors.invalid("page", "is unknown; open the list again")
 
 
-PATH: Final = "/operator"
-_ALL_CHECKS: Final = "all"
-
-
 def routes(
     services: Services, pages: VisitPages, deprecations: Sequence[Deprecation]
 ) -> list[PageRoute]:
     page = _OperatorPage(services, pages, deprecations)
-    changes = {
-        "/plan": page.change_plan,
-        "/invitations": page.invite,
-        "/invitations/withdraw": page.withdraw,
-        "/shares/stop": page.stop_share,
-        "/shares/allow": page.allow_share,
-        "/jobs/retry": page.retry,
-        "/jobs/cancel": page.cancel,
-    }
+    jobs, shares, invitations = page.open_jobs, page.shares, page.invitations
+
+    def change(
+        path: str, said: str, section: str, make: Callable[[Visit], Awaitable[None]]
+    ) -> PageRoute:
+        done = f"{PATH}?said={said}#{section}"
+        return PageRoute("POST", PATH + path, make, Access.OWNER, PATH, again=page.shown, done=done)
+
+    def set_plan(visit: Visit) -> Awaitable[None]:
+        account_id = str(number(visit.sent("account")))
+        return services.accounts.set_plan(account_id, visit.sent("plan"))
+
     return [
         PageRoute("GET", PATH, page.shown, Access.OWNER),
-        *(
-            PageRoute("POST", PATH + path, change, Access.OWNER, PATH, again=page.shown)
-            for path, change in changes.items()
+        PageRoute(
+            *("POST", f"{PATH}/invitations", page.invite, Access.OWNER, PATH), again=page.shown
+        ),
+        change("/plan", "plan-changed", "accounts", set_plan),
+        change(
+            *("/invitations/withdraw", "invitation-withdrawn", "invitations"),
+            lambda visit: invitations.withdraw(visit.sent("invitation")),
+        ),
+        change(
+            *("/shares/stop", "share-stopped", "shares"),
+            lambda visit: shares.stop(visit.sent("share")),
+        ),
+        change(
+            *("/shares/allow", "share-allowed", "shares"),
+            lambda visit: shares.stop(visit.sent("share"), is_stopped=False),
+        ),
+        change(
+            *("/jobs/retry", "job-queued", "jobs"),
+            lambda visit: jobs.retry(number(visit.sent("account")), visit.sent("job")),
+        ),
+        change(
+            *("/jobs/cancel", "job-cancelled", "jobs"),
+            lambda visit: jobs.cancel(number(visit.sent("account")), visit.sent("job")),
         ),
     ]
 
@@ -229,48 +119,69 @@ class _OperatorPage:
         self, services: Services, pages: VisitPages, deprecations: Sequence[Deprecation]
     ) -> None:
         database, clock = services.database, services.clock
+        self.invitations = Invitations(database, clock)
+        self.open_jobs = OpenJobs(database, clock)
+        self.shares = ShareOverview(database, clock)
         self._settings = services.settings
         self._accounts = services.accounts
-        self._invitations = Invitations(database, clock)
-        self._open_jobs = OpenJobs(database, clock)
-        self._shares = ShareOverview(database, clock)
         self._overview = Overview(self._settings, database, clock)
         self._deprecations = deprecations
         self._pages = pages
 
     async def shown(self, visit: Visit, *, status: int = 0, **more: Any) -> Reply:
         state = await self._overview.state()
-        times = visit.times
+        is_complete = visit.asked("checks") == "all"
+        checked = await self._overview.installation() if is_complete else []
+        search = visit.asked("search").strip()
+        newest, stores = self._accounts.page, self._overview.stores
+        lists = [
+            await self._found(search)
+            if search
+            else await _page(
+                *(visit, "accounts", accounts.PER_PAGE, newest, (number, number)),
+                place=lambda one: (one.created_at, one.account_id),
+            ),
+            await _page(
+                *(visit, "jobs", overview.PER_PAGE, self.open_jobs.page, (number, number, str)),
+                place=lambda one: (one.account_id, one.created_at, one.job_id),
+            ),
+            await _page(
+                *(visit, "stores", overview.STORES_PER_PAGE, stores, (number, _model)),
+                place=lambda one: (one.account_id, one.model.hex()),
+            ),
+            await _page(
+                *(visit, "shares", SHARES_PER_PAGE, self.shares.page, (number, _name)),
+                place=lambda one: (one.created_at, one.share_id),
+            ),
+        ]
         values = {
+            **_WORDS,
+            "has_more_found": False,
+            **{name: value for each in lists for name, value in each.items()},
             "account_count": state.accounts,
-            "account_count_max": overview.MAX_COUNTED,
-            "facts": _facts(state, self._settings, times),
-            "versions": [_version_row(each, self._deprecations, times) for each in state.versions],
-            "called_days": overview.CALLED_DAYS,
-            "plans": [plan.value for plan in Plan],
+            "checks": [*state.results, *(checked or [])],
+            "has_all_checks": is_complete,
+            "are_checks_running": checked is None,
+            "facts": _facts(state, self._settings.is_sqlite, visit.times),
+            "versions": [
+                (each, deprecation.of_version(self._deprecations, each.version))
+                for each in state.versions
+            ],
+            "search": search[: accounts.MAX_SEARCH],
+            "share_state": self.shares.state,
+            "is_sharing": self._settings.sharing == "on",
+            "invitations": await self.invitations.all(),
             "sign_up": self._settings.sign_up,
             "new_note": "",
             "note_error": "",
             "invitation_link": "",
-            **await self._checks(visit, [_check_row(each) for each in state.results]),
-            **await self._listed_accounts(visit),
-            **await self._jobs(visit),
-            **await self._stores(visit),
-            **await self._listed_shares(visit),
-            "is_sharing": self._settings.sharing == "on",
-            "invitations": await self._invitations.all(),
         }
         return self._pages.show(visit, "operator.html", status=status, **(values | more))
 
-    async def change_plan(self, visit: Visit) -> Reply:
-        account_id, plan = visit.form.get("account", ""), visit.form.get("plan", "")
-        change = self._accounts.set_plan(str(number(account_id)), plan)
-        return await self._after(change, "plan-changed", "accounts")
-
     async def invite(self, visit: Visit) -> Reply:
-        note = visit.form.get("note", "")
+        note = visit.sent("note")
         try:
-            token = await self._invitations.create(note)
+            token = await self.invitations.create(note)
         except Refusal as refused:
             return await self.shown(
                 visit, status=refused.status, new_note=note, note_error=refused.sentence
@@ -278,88 +189,59 @@ class _OperatorPage:
         # Not after a redirect: the link would have to be kept until then.
         return await self.shown(visit, invitation_link=self._settings.invitation_url(token))
 
-    async def withdraw(self, visit: Visit) -> Reply:
-        change = self._invitations.withdraw(visit.form.get("invitation", ""))
-        return await self._after(change, "invitation-withdrawn", "invitations")
-
-    async def stop_share(self, visit: Visit) -> Reply:
-        change = self._shares.stop(visit.form.get("share", ""))
-        return await self._after(change, "share-stopped", "shares")
-
-    async def allow_share(self, visit: Visit) -> Reply:
-        change = self._shares.stop(visit.form.get("share", ""), is_stopped=False)
-        return await self._after(change, "share-allowed", "shares")
-
-    async def retry(self, visit: Visit) -> Reply:
-        change = self._open_jobs.retry(*_job(visit))
-        return await self._after(change, "job-queued", "jobs")
-
-    async def cancel(self, visit: Visit) -> Reply:
-        change = self._open_jobs.cancel(*_job(visit))
-        return await self._after(change, "job-cancelled", "jobs")
-
-    async def _after(self, change: Awaitable[None], said: str, section: str) -> Reply:
-        """Makes a change, and returns to its section with a message about it."""
-        await change
-        return self._pages.go(f"{PATH}?said={said}#{section}")
-
-    async def _checks(self, visit: Visit, checks: list[dict[str, Any]]) -> dict[str, Any]:
-        is_complete = visit.query.get("checks") == _ALL_CHECKS
-        found = await self._overview.installation() if is_complete else []
-        return {
-            "checks": checks + [_check_row(each) for each in found or []],
-            "has_all_checks": is_complete,
-            "are_checks_running": found is None,
-        }
-
-    async def _listed_accounts(self, visit: Visit) -> dict[str, Any]:
-        search, before = visit.query.get("search", "").strip(), visit.query.get("accounts", "")
-        if search:
-            found = await self._accounts.starting_with(search)
-        elif before:
-            found = await self._accounts.page(account(before))
-        else:
-            found = await self._accounts.page()
-        shown = found[: accounts.PER_PAGE]
-        has_more = len(found) > len(shown)
-        return {
-            "accounts": shown,
-            "search": search[: accounts.MAX_SEARCH],
-            "has_more_found": has_more and bool(search),
-            "older_accounts": of_account(shown[-1]) if has_more and not search else "",
-            "is_first_accounts": not before,
-        }
-
-    async def _jobs(self, visit: Visit) -> dict[str, Any]:
-        after, jobs = visit.query.get("jobs", ""), self._open_jobs
-        found = await (jobs.page(job(after)) if after else jobs.page())
-        shown, times = found[: overview.PER_PAGE], visit.times
-        return {
-            "jobs": [_job_row(each, times) for each in shown],
-            "more_jobs": of_job(shown[-1]) if len(found) > len(shown) else "",
-            "is_first_jobs": not after,
-        }
-
-    async def _stores(self, visit: Visit) -> dict[str, Any]:
-        after, view = visit.query.get("stores", ""), self._overview
-        found = await (view.stores(store(after)) if after else view.stores())
-        shown = found[: overview.STORES_PER_PAGE]
-        return {
-            "stores": [_store_row(each) for each in shown],
-            "more_stores": of_store(shown[-1]) if len(found) > len(shown) else "",
-            "is_first_stores": not after,
-        }
-
-    async def _listed_shares(self, visit: Visit) -> dict[str, Any]:
-        before, shares = visit.query.get("shares", ""), self._shares
-        found = await (shares.page(share(before)) if before else shares.page())
-        shown, times = found[:SHARES_PER_PAGE], visit.times
-        return {
-            "shares": [_share_row(each, shares.state(each), times) for each in shown],
-            "older_shares": of_share(shown[-1]) if len(found) > len(shown) else "",
-            "is_first_shares": not before,
-        }
+    async def _found(self, search: str) -> dict[str, Any]:
+        found = await self._accounts.starting_with(search)
+        has_more = len(found) > accounts.PER_PAGE
+        shown = {"accounts": found[: accounts.PER_PAGE], "has_more_found": has_more}
+        return {**shown, "next_accounts": "", "is_first_accounts": True}
 
 
-def _job(visit: Visit) -> tuple[int, str]:
-    return number(visit.form.get("account", "")), visit.form.get("job", "")
+async def _page(
+    visit: Visit,
+    name: str,
+    size: int,
+    read: Callable[..., Awaitable[Sequence[Any]]],
+    kinds: Sequence[Callable[[str], Any]],
+    *,
+    place: Callable[[Any], tuple[Any, ...]],
+) -> dict[str, Any]:
+    """A page of a list, which begins at the place that the address names, and the next place."""
+    sent = visit.asked(name)
+    found = await (read(_place(sent, kinds)) if sent else read())
+    is_last = len(found) <= size
+    return {
+        name: found[:size],
+        f"next_{name}": "" if is_last else "-".join(map(str, place(found[size - 1]))),
+        f"is_first_{name}": not sent,
+    }
+
+
+def _place(text: str, kinds: Sequence[Callable[[str], Any]]) -> tuple[Any, ...]:
+    parts = text.split("-", len(kinds) - 1)
+    if len(parts) < len(kinds):
+        raise _unknown()
+    return tuple(read(part) for read, part in zip(kinds, parts, strict=True))
+
+
+def _model(text: str) -> bytes:
+    try:
+        return bytes.fromhex(text)
+    except ValueError:
+        raise _unknown() from None
+
+
+def _facts(state: State, is_sqlite: bool, times: Times) -> list[tuple[str, str]]:  # noqa: FBT001
+    backup = "none yet" if is_sqlite else "not known: PostgreSQL makes its own backups"
+    if is_sqlite and state.backup:
+        backup = f"{times.moment(state.backup.made_at).inline}, {_size(state.backup.bytes)}"
+    return [
+        ("Version", f"{__version__}, Python {platform.python_version()}"),
+        ("Database", f"{state.engine}, {_size(state.database_bytes)}"),
+        ("Free disk space", _size(state.free_bytes)),
+        ("Last backup", backup),
+    ]
+
+
+def _size(count: int) -> str:
+    unit, name = (_GIGABYTE, "GB") if count >= _GIGABYTE else (_MEGABYTE, "MB")
+    return f"{count / unit:,.1f} {name}"

@@ -59,21 +59,21 @@ def routes(accounts: Accounts, digests: Digests, pages: VisitPages) -> list[Page
         await accounts.set_reading(visit.account_id, reading)
         if visit.is_of_script:
             return pages.json({})
-        back = sender(visit.form.get("back", ""), "")
+        back = sender(visit.sent("back"), "")
         if back:
             return pages.go(saying(back, said="preferences-saved"))
         return pages.go(f"{_ACCOUNT}?said=preferences-saved#reading")
 
     async def take_zone(visit: Visit) -> Reply:
         """The time zone of the browser, unless the account has chosen one."""
-        named = msgspec.json.encode({"time_zone": visit.form.get("time_zone", "")})
+        named = msgspec.json.encode({"time_zone": visit.sent("time_zone")})
         sent = decoding.decode(named, PreferencesRequest)
         if not visit.signed_in.is_zone_chosen:
             await digests.change_preferences(visit.account, sent)
         return pages.json({})
 
     async def choose_removed(visit: Visit) -> Reply:
-        choice = visit.form.get("choice", "")
+        choice = visit.sent("choice")
         if choice not in list(RemovedPostsChoice):
             raise Refusal(Code.INVALID_REQUEST, "Choose keep, hide or trash.")
         await accounts.set_removed_posts(str(visit.account_id), choice)
@@ -88,7 +88,7 @@ def routes(accounts: Accounts, digests: Digests, pages: VisitPages) -> list[Page
 
 def _keep_look(visit: Visit) -> None:
     """How posts look in this browser."""
-    look = [visit.form.get(name, "") for name in LOOKS]
+    look = [visit.sent(name) for name in LOOKS]
     if any(look):
         if not is_look(look):
             raise Refusal(Code.INVALID_REQUEST, "There is no such choice.")
@@ -99,7 +99,7 @@ def _keep_look(visit: Visit) -> None:
 
 def _chosen(visit: Visit) -> Reading:
     # Only the account page has a field for the label, and only on a plan with labels.
-    sent, reading = visit.form.get("favourite", ""), visit.signed_in.reading
+    sent, reading = visit.sent("favourite"), visit.signed_in.reading
     favourite = clean_name(sent) if sent else reading.favourite
     if favourite is None:
         raise Refusal(Code.INVALID_REQUEST, name_problem(sent))

@@ -1,6 +1,6 @@
 """The page of webhooks: adds, tests, pauses and removes them, and shows what was sent."""
 
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 import msgspec
@@ -83,14 +83,26 @@ class WebhookPages:
         self._pages = pages
 
     def routes(self) -> list[PageRoute]:
+        hooks = self._webhooks
+        changes = {
+            "pause": self._change(hooks.change, WebhookChange(is_active=False)),
+            "resume": self._change(hooks.change, WebhookChange(is_active=True)),
+            "remove": self._change(hooks.delete),
+        }
         return [
             PageRoute("GET", PATH, self.shown),
             PageRoute("POST", PATH, self.add, Access.PROVED, PATH, again=self.shown),
             PageRoute("POST", f"{PATH}/secret", self.rotate, Access.PROVED, PATH, _BACK),
             PageRoute("POST", f"{PATH}/test", self.test, page=PATH, back=_BACK),
-            PageRoute("POST", f"{PATH}/pause", self.pause, page=PATH, back=_BACK),
-            PageRoute("POST", f"{PATH}/resume", self.resume, page=PATH, back=_BACK),
-            PageRoute("POST", f"{PATH}/remove", self.remove, page=PATH, back=_BACK),
+            *(
+                PageRoute(
+                    *("POST", f"{PATH}/{name}", make),
+                    page=PATH,
+                    back=_BACK,
+                    done=f"{PATH}?said=webhook-{name}d",
+                )
+                for name, make in changes.items()
+            ),
             PageRoute("POST", f"{PATH}/again", self.send_again, page=PATH, back=_BACK),
             PageRoute("GET", f"{PATH}/{{webhook_id}}/{{message_id}}", self.message),
         ]
@@ -140,32 +152,21 @@ class WebhookPages:
         return await self.shown(visit, new=new)
 
     async def rotate(self, visit: Visit) -> Reply:
-        account, webhook_id = visit.account, visit.form.get("webhook", "")
+        account, webhook_id = visit.account, visit.sent("webhook")
         new = await self._write(account, self._webhooks.rotate, webhook_id)
         return await self.shown(visit, new=new)
 
     async def test(self, visit: Visit) -> Reply:
-        account, webhook_id = visit.account, visit.form.get("webhook", "")
+        account, webhook_id = visit.account, visit.sent("webhook")
         return await self._sent(
             visit, webhook_id, self._write(account, self._webhooks.test, webhook_id)
         )
 
     async def send_again(self, visit: Visit) -> Reply:
-        account, webhook_id = visit.account, visit.form.get("webhook", "")
-        message_id = visit.form.get("message", "")
+        account, webhook_id = visit.account, visit.sent("webhook")
+        message_id = visit.sent("message")
         change = self._write(account, self._webhooks.send_again, webhook_id, message_id)
         return await self._sent(visit, webhook_id, change)
-
-    async def pause(self, visit: Visit) -> Reply:
-        return await self._changed(visit, WebhookChange(is_active=False), "webhook-paused")
-
-    async def resume(self, visit: Visit) -> Reply:
-        return await self._changed(visit, WebhookChange(is_active=True), "webhook-resumed")
-
-    async def remove(self, visit: Visit) -> Reply:
-        account, webhook_id = visit.account, visit.form.get("webhook", "")
-        await self._write(account, self._webhooks.delete, webhook_id)
-        return self._pages.go(f"{PATH}?said=webhook-removed")
 
     async def message(self, visit: Visit) -> Reply:
         account, path = visit.account, visit.request.path_params
@@ -190,10 +191,10 @@ class WebhookPages:
         state = DeliveryState.WAITING if settled is None else settled.state
         return self._pages.go(f"{PATH}?said=webhook-{state}")
 
-    async def _changed(self, visit: Visit, request: WebhookChange, said: str) -> Reply:
-        account, webhook_id = visit.account, visit.form.get("webhook", "")
-        await self._write(account, self._webhooks.change, webhook_id, request)
-        return self._pages.go(f"{PATH}?said={said}")
+    def _change(
+        self, method: Callable[..., Awaitable[object]], *more: object
+    ) -> Callable[[Visit], Awaitable[object]]:
+        return lambda visit: self._write(visit.account, method, visit.sent("webhook"), *more)
 
 
 def _is_chosen(group: Group, typed: Mapping[str, str] | None) -> bool:

@@ -91,7 +91,7 @@ class _FileSteps:
         return attachment("links.txt", "text/plain; charset=utf-8", content)
 
     async def bring_in(self, visit: Visit) -> Reply:
-        job_id = visit.request.path_params["job_id"]
+        job_id = visit.named("job_id")
         import_id = await self._services.checked_imports.run(
             visit.account,
             job_id,
@@ -101,13 +101,13 @@ class _FileSteps:
         return self._pages.go(f"{FILES}/{import_id}")
 
     async def cancel(self, visit: Visit) -> Reply:
-        job_id = visit.request.path_params["job_id"]
+        job_id = visit.named("job_id")
         await self._services.checked_imports.cancel(visit.account, job_id)
         return self._pages.go(f"{PATH}?said=import-cancelled")
 
     async def _job(self, visit: Visit) -> FileImport:
         """Refuses the job of another account as if there were none."""
-        job_id = visit.request.path_params["job_id"]
+        job_id = visit.named("job_id")
         return await self._services.file_jobs.get(visit.account, job_id)
 
     def _running(self, visit: Visit, job: FileImport) -> Reply:

@@ -51,7 +51,7 @@ class ImportPage:
 
     async def shown(self, visit: Visit, *, status: int = 0, **more: Any) -> Reply:
         account, times = visit.account, visit.times
-        cursor = visit.query.get("before", "")
+        cursor = visit.asked("before")
         earlier = await self._services.imports.list(account, _PER_PAGE, cursor or None)
         values = {
             "file_error": "",
@@ -73,7 +73,7 @@ class ImportPage:
         return self._pages.show(visit, "import.html", status=status, **(values | more))
 
     async def save_links(self, visit: Visit) -> Reply:
-        text = visit.form.get("links", "")
+        text = visit.sent("links")
         links = [line.strip() for line in text.splitlines() if line.strip()]
         if not links or len(links) > limits.SAVED_MAX:
             error = (
@@ -101,7 +101,7 @@ class ImportPage:
 
     async def fetching(self, visit: Visit) -> Reply:
         """The progress since a page was opened on which so many links waited."""
-        total = visit.request.path_params["total"]
+        total = visit.named("total")
         counts = await self._services.links.counts(visit.account)
         whole = int(total) if total.isascii() and total.isdecimal() and len(total) < _DIGITS else 0
         job = {
@@ -126,13 +126,13 @@ class ImportPage:
         }
 
     async def undo(self, visit: Visit) -> Reply:
-        run_id = visit.form.get("run", "")
+        run_id = visit.sent("run")
         outcome = await self._services.imports.undo(visit.account, run_id)
         return self._pages.go(f"{PATH}?undone={outcome.run_id}#earlier")
 
     async def _message(self, visit: Visit) -> dict[str, str]:
         """About the import that was just undone, if the address names one."""
-        run_id = visit.query.get("undone", "")
+        run_id = visit.asked("undone")
         if not run_id:
             return {}
         try:

@@ -77,7 +77,7 @@ class SavePage:
         """The text of a post that is not saved yet; "" if its network publishes none."""
         site = visit.request.headers.get(b"sec-fetch-site", b"same-origin")
         # A page of another site must not make this server ask anybody.
-        post = post_links.parse(visit.query.get("link", "")) if site == b"same-origin" else None
+        post = post_links.parse(visit.asked("link")) if site == b"same-origin" else None
         account = visit.account
         found = None if post is None else await self._links.preview(account, post)
         record = found.record if isinstance(found, FoundPost) else None
@@ -88,7 +88,7 @@ class SavePage:
 
     async def save(self, visit: Visit) -> Reply:
         account, link = visit.account, _typed_link(visit)
-        request = _request(account, link, visit.form.get("labels", ""))
+        request = _request(account, link, visit.sent("labels"))
         note = _note(visit)
         before = await self._labels_of(account, link)
         result, _ = await self._saving.save_now(account, request.items, request.labels or ())
@@ -102,7 +102,7 @@ class SavePage:
         if before is None and note.note:
             await self._write(account, self._flags.update_one, item.post_id, note)
         # A dialog goes back to the page under it.
-        path = sender(visit.form.get("back", ""), of_post(item.post_id))
+        path = sender(visit.sent("back"), of_post(item.post_id))
         return self._pages.go(saying(path, said=said, post=item.post_id))
 
     async def _labels_of(self, account: Account, link: str) -> set[str] | None:
@@ -137,13 +137,13 @@ class SavePage:
             known=await self._known(visit, known) if known else None,
             fitting=await self._suggested(visit, post, known),
             shared=None if known else _shared(visit.query, link),
-            back=sender(visit.form.get("back", ""), ""),
-            note=visit.form.get("note", ""),
+            back=sender(visit.sent("back"), ""),
+            note=visit.sent("note"),
             note_max=NOTE_MAX,
             preview_path=_preview_path(post) if self._links.is_on and not known else "",
             not_a_post=_not_a_post(link) if link and post is None else "",
             supported=named("or"),
-            labels=visit.form.get("labels", ""),
+            labels=visit.sent("labels"),
             label_names=[use.label_name for use in uses[:_SUGGESTED]],
             can_label=not account.is_free,
         )
@@ -234,11 +234,11 @@ def _not_a_post(link: str) -> str:
 
 
 def _typed_link(visit: Visit) -> str:
-    return visit.form.get("link", "").strip()
+    return visit.sent("link").strip()
 
 
 def _note(visit: Visit) -> UpdateRequest:
-    note = visit.form.get("note", "").replace("\r\n", "\n").strip()
+    note = visit.sent("note").replace("\r\n", "\n").strip()
     if len(note) > NOTE_MAX:
         raise Refusal(Code.INVALID_REQUEST, f"A note has at most {NOTE_MAX:,} characters.")
     return UpdateRequest(note=note)
@@ -272,16 +272,17 @@ FILL: Final = "/library/demo"
 REMOVE: Final = "/library/demo/remove"
 
 
-def demo_routes(demo: Demo, pages: VisitPages) -> list[PageRoute]:
-    async def fill(visit: Visit) -> Reply:
-        await demo.fill(visit.account)
-        return pages.go(f"{LIBRARY}?said=demo-filled")
-
-    async def remove(visit: Visit) -> Reply:
-        await demo.remove(visit.account)
-        return pages.go(f"{LIBRARY}?said=demo-removed")
-
+def demo_routes(demo: Demo) -> list[PageRoute]:
     return [
-        PageRoute("POST", FILL, fill, page=LIBRARY, back=(LIBRARY, "To the library")),
-        PageRoute("POST", REMOVE, remove, page=LIBRARY),
+        PageRoute(
+            *("POST", FILL, lambda visit: demo.fill(visit.account)),
+            page=LIBRARY,
+            back=(LIBRARY, "To the library"),
+            done=f"{LIBRARY}?said=demo-filled",
+        ),
+        PageRoute(
+            *("POST", REMOVE, lambda visit: demo.remove(visit.account)),
+            page=LIBRARY,
+            done=f"{LIBRARY}?said=demo-removed",
+        ),
     ]

@@ -183,6 +183,7 @@ def _estimate(connection: Connection, account: Account) -> dict[str, Any] | None
 PATH: Final = "/sources"
 _BACK: Final = (PATH, "Back to your sources")
 _LONGEST_NUMBER: Final = 9
+Change = Callable[[Visit], Awaitable[object]]
 
 
 class SourcePages:
@@ -208,11 +209,41 @@ class SourcePages:
             PageRoute(
                 *("GET", f"{PATH}/x/return", self.finish_x), back=_BACK, heading="Not connected"
             ),
-            PageRoute("POST", f"{PATH}/run", self.run, page=PATH, back=_BACK),
-            PageRoute("POST", f"{PATH}/pause", self.pause, page=PATH, back=_BACK),
-            PageRoute("POST", f"{PATH}/bounds", self.change, page=PATH, back=_BACK),
-            PageRoute("POST", f"{PATH}/disconnect", self.disconnect, page=PATH, back=_BACK),
-            PageRoute("POST", f"{PATH}/devices/disconnect", self.disconnect_device, page=PATH),
+            *(
+                PageRoute(
+                    *("POST", f"{PATH}/{path}", make),
+                    page=PATH,
+                    back=_BACK,
+                    done=f"{PATH}?said={said}",
+                    otherwise=otherwise,
+                )
+                for path, said, make, otherwise in self._changes()
+            ),
+        ]
+
+    def _changes(self) -> list[tuple[str, str, Change, tuple[type[Refusal], str]]]:
+        """Path, message, what is done, and what is said if there is no such source or device."""
+        sources, missing = self._connections, (NoConnection, f"{PATH}?said=source-missing")
+        before = f"{PATH}?said=extension-disconnected-before"
+
+        def disconnect_device(visit: Visit) -> Awaitable[str]:
+            return self._devices.revoke(visit.account_id, visit.sent("device"))
+
+        def run(visit: Visit) -> Awaitable[None]:
+            return sources.run_now(visit.account_id, visit.sent("source"))
+
+        def pause(visit: Visit) -> Awaitable[None]:
+            return sources.pause(visit.account_id, visit.sent("source"))
+
+        return [
+            ("run", "source-running", run, missing),
+            ("pause", "source-paused", pause, missing),
+            ("bounds", "source-changed", self._set_bounds, missing),
+            ("disconnect", "source-disconnected", self._disconnect, missing),
+            (
+                *("devices/disconnect", "extension-disconnected", disconnect_device),
+                (NoLiveDevice, before),
+            ),
         ]
 
     async def shown(self, visit: Visit, *, status: int = 200, **more: Any) -> Reply:
@@ -240,7 +271,7 @@ class SourcePages:
         return self._pages.json({"mark": mark, "jobs": []})
 
     async def connect_mastodon(self, visit: Visit) -> Reply:
-        server, token = visit.form.get("mastodon_server", ""), visit.form.get("mastodon_token", "")
+        server, token = visit.sent("mastodon_server"), visit.sent("mastodon_token")
         return await self._connected(
             visit,
             lambda: self._connecting.mastodon(visit.account_id, server, token),
@@ -249,8 +280,8 @@ class SourcePages:
         )
 
     async def connect_bluesky(self, visit: Visit) -> Reply:
-        handle, server = (visit.form.get(f"bluesky_{name}", "") for name in ("handle", "server"))
-        password = visit.form.get("bluesky_password", "")
+        handle, server = (visit.sent(f"bluesky_{name}") for name in ("handle", "server"))
+        password = visit.sent("bluesky_password")
         return await self._connected(
             visit,
             lambda: self._connecting.bluesky(visit.account_id, handle, password, server),
@@ -260,8 +291,8 @@ class SourcePages:
         )
 
     async def connect_x(self, visit: Visit) -> Reply:
-        client_id = visit.form.get("x_client_id", "")
-        secret = visit.form.get("x_client_secret", "")
+        client_id = visit.sent("x_client_id")
+        secret = visit.sent("x_client_secret")
         return await self._begun(
             visit,
             lambda: self._connecting.begin_x(visit.account_id, client_id, secret),
@@ -269,7 +300,7 @@ class SourcePages:
         )
 
     async def connect_x_again(self, visit: Visit) -> Reply:
-        source = visit.form.get("source", "")
+        source = visit.sent("source")
         return await self._begun(
             visit, lambda: self._connecting.begin_x_again(visit.account_id, source)
         )
@@ -282,39 +313,16 @@ class SourcePages:
         visit.end_attempt()
         return self._pages.go(f"{PATH}?said=source-connected")
 
-    async def run(self, visit: Visit) -> Reply:
-        change = self._connections.run_now(visit.account_id, visit.form.get("source", ""))
-        return await self._after(change, "source-running")
-
-    async def pause(self, visit: Visit) -> Reply:
-        change = self._connections.pause(visit.account_id, visit.form.get("source", ""))
-        return await self._after(change, "source-paused")
-
-    async def change(self, visit: Visit) -> Reply:
-        change = self._connections.set_bounds(
-            visit.account_id,
-            visit.form.get("source", ""),
-            interval_s=_number(visit.form.get("interval", "")),
+    async def _set_bounds(self, visit: Visit) -> None:
+        await self._connections.set_bounds(
+            *(visit.account_id, visit.sent("source")),
+            interval_s=_number(visit.sent("interval")),
             posts_per_day=_number(visit.form.get("posts", str(X_POSTS_PER_DAY))),
         )
-        return await self._after(change, "source-changed")
 
-    async def disconnect(self, visit: Visit) -> Reply:
-        async def change() -> None:
-            account = visit.account
-            source = visit.form.get("source", "")
-            removed = await self._connections.disconnect(account, source)
-            await revoke(self._settings, self._clock, visit.account_id, removed)
-
-        return await self._after(change(), "source-disconnected")
-
-    async def disconnect_device(self, visit: Visit) -> Reply:
-        device = visit.form.get("device", "")
-        try:
-            await self._devices.revoke(visit.account_id, device)
-        except NoLiveDevice:
-            return self._pages.go(f"{PATH}?said=extension-disconnected-before")
-        return self._pages.go(f"{PATH}?said=extension-disconnected")
+    async def _disconnect(self, visit: Visit) -> None:
+        removed = await self._connections.disconnect(visit.account, visit.sent("source"))
+        await revoke(self._settings, self._clock, visit.account_id, removed)
 
     async def _connected(
         self, visit: Visit, connect: Callable[[], Awaitable[Connection]], name: str, **typed: str
@@ -324,7 +332,7 @@ class SourcePages:
             await connect()
         except Refusal as refused:
             # Beside the source that was connected again, or beside the form below.
-            source = visit.form.get("source", "")
+            source = visit.sent("source")
             errors = {source or name: refused.sentence}
             # Secrets that were typed are not sent back.
             typed = {} if source else typed
@@ -349,13 +357,6 @@ class SourcePages:
         visit.keep_attempt(begun.attempt)
         host = urlsplit(begun.url).netloc
         return self._pages.show(visit, "continue.html", provider="X", url=begun.url, host=host)
-
-    async def _after(self, change: Awaitable[object], said: str) -> Reply:
-        try:
-            await change
-        except NoConnection:
-            return self._pages.go(f"{PATH}?said=source-missing")
-        return self._pages.go(f"{PATH}?said={said}")
 
     def _count(self, visit: Visit) -> None:
         """Otherwise this server could be used to guess passwords at another one."""

@@ -131,15 +131,15 @@ class BulkPages:
 
     async def undo(self, visit: Visit) -> Reply:
         """Undoes a change of many posts or of a label. A script shows the result itself."""
-        row = await self.changes.run_undo(visit.account, visit.form.get("change", ""))
+        row = await self.changes.run_undo(visit.account, visit.sent("change"))
         if visit.is_of_script:
             return self._pages.json({"said": summaries.of_undo(row)})
         return await self.after(visit, row)
 
     async def progress(self, visit: Visit) -> Reply:
         """Follows a large change, and returns to the list when it is finished."""
-        account, back = visit.account, sender(visit.query.get("back", ""))
-        row = await self.changes.get(account, visit.request.path_params["change_id"])
+        account, back = visit.account, sender(visit.asked("back"))
+        row = await self.changes.get(account, visit.named("change_id"))
         if row.is_finished:
             return self._pages.go(_told(back, row))
         return self._pages.show(
@@ -156,7 +156,7 @@ class BulkPages:
     async def state(self, visit: Visit) -> Reply:
         """The progress for a script, which opens the page again when `mark` changes."""
         account = visit.account
-        row = await self.changes.get(account, visit.request.path_params["change_id"])
+        row = await self.changes.get(account, visit.named("change_id"))
         return self._pages.json({"mark": row.state.value, "jobs": [_job(row)]})
 
     async def values(self, visit: Visit) -> dict[str, Any]:
@@ -181,7 +181,7 @@ class BulkPages:
         self, visit: Visit, row: BulkRow, page: str = LIBRARY, *, place: str = _TOP
     ) -> Reply:
         """Returns to the page that sent the form, which says what was changed."""
-        back = sender(visit.form.get("back", ""), page)
+        back = sender(visit.sent("back"), page)
         row = await self._settled(visit.account, row)
         if row.is_finished:
             return self._pages.go(_told(back, row, place))
@@ -196,14 +196,14 @@ class BulkPages:
         return row
 
     def _refused(self, visit: Visit, refused: Refusal) -> Reply:
-        sentence = in_words(refused, visit.form.get("label", ""))
+        sentence = in_words(refused, visit.sent("label"))
         return self._pages.problem(
             visit, refused.status, "Nothing was changed", sentence, _back(visit)
         )
 
 
 def _back(visit: Visit) -> tuple[str, str]:
-    return sender(visit.form.get("back", "")), "Back"
+    return sender(visit.sent("back")), "Back"
 
 
 def _job(row: BulkRow) -> dict[str, Any]:

@@ -96,11 +96,11 @@ class ChangePages:
         action, name = visit.button(_LABEL_ACTIONS)
         op = _LABEL_ACTIONS[action]
         said = "label-refused" if action == "refuse" else _said_of_label(visit, op, name)
-        return await self._relabel(visit, op, visit.form.get("post", ""), name, said)
+        return await self._relabel(visit, op, visit.sent("post"), name, said)
 
     async def _relabel(self, visit: Visit, op: Op, post_id: str, name: str, said: str) -> Reply:
         """Adds a label to a post, or removes it. The undo needs the post and the label."""
-        path = sender(visit.form.get("back", ""))
+        path = sender(visit.sent("back"))
         is_alone = urlsplit(path).path == of_post(post_id)
         sent = msgspec.json.encode({"tweet_ids": [post_id], "label_name": name})
         if visit.is_of_script:
@@ -146,7 +146,7 @@ class ChangePages:
         if visit.is_of_script:
             await change()
             return self._pages.json({"said": MESSAGES[said], "undo": UNDO.get(said, "")})
-        path = sender(visit.form.get("back", ""))
+        path = sender(visit.sent("back"))
         try:
             await change()
         except Refusal as refused:

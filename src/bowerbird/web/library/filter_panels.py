@@ -46,14 +46,14 @@ class FilterPanels:
         return [PageRoute("GET", f"{PANELS}/{{kind}}", self.panel, page=LIBRARY, is_page=False)]
 
     async def panel(self, visit: Visit) -> Reply:
-        kind = visit.request.path_params["kind"].capitalize()
+        kind = visit.named("kind").capitalize()
         if kind not in COUNTED:
             raise Refusal(Code.NOT_FOUND, "No such panel.")
         query = query_strings.read(visit.request.scope["query_string"], ListQuery)
         address, times = address_of(LIBRARY, visit.query), visit.times
         today = times.local(self._clock()).date()
         chips = FilterChips(visit.account, query, address, times=times, today=today)
-        typed = visit.query.get("text", "").strip()
+        typed = visit.asked("text").strip()
         find = self._named if typed else self._counted
         options = await find(visit, chips, kind, typed[:SUGGESTED_FOR_MAX], query)
         panel = chips.panel(kind, options)

@@ -136,13 +136,13 @@ class ListPages:
         is_off = visit.form.get(_DAYS_COOKIE) == _OFF
         chosen = visit.jar.write(_DAYS_COOKIE, _OFF, _COOKIE_DAYS) if is_off else None
         visit.cookies.append(chosen or visit.jar.remove(_DAYS_COOKIE))
-        return self._pages.go(returning(visit.form.get("back", "")) or LIBRARY)
+        return self._pages.go(returning(visit.sent("back")) or LIBRARY)
 
     async def library(self, visit: Visit) -> Reply:
         account = visit.account
         address = address_of(LIBRARY, visit.query)
         if _SEARCH in visit.query or any(visit.query.get(name) == "" for name in NAMES):
-            rest = filters.in_trash(visit.query.get(_SEARCH, ""))
+            rest = filters.in_trash(visit.asked(_SEARCH))
             if rest is not None:
                 return self._pages.go(f"{TRASH}?{urlencode({'q': rest})}" if rest else TRASH)
             return self._pages.go((await self._searched(visit, address)).url())
@@ -164,7 +164,7 @@ class ListPages:
 
     async def view(self, visit: Visit) -> Reply:
         account = visit.account
-        view = await self._views.find(account, visit.request.path_params["slug"])
+        view = await self._views.find(account, visit.named("slug"))
         address = address_of(of_view(view.slug), visit.query)
         try:
             query = query_strings.read(visit.request.scope["query_string"], ViewBookmarksQuery)
@@ -386,8 +386,8 @@ class ListPages:
             ],
             "clear_url": address.changed(q=None, vector_search_term=None, sort_by=None).url(),
             **self._images.values(visit),
-            "undo": UNDO.get(visit.query.get("said", "")),
-            "undo_post": visit.query.get("post", ""),
+            "undo": UNDO.get(visit.asked("said")),
+            "undo_post": visit.asked("post"),
             "is_archive": list_wording.is_archive(query),
             **await self._bulk.values(visit),
         }
@@ -457,7 +457,7 @@ def _date_field(shown: Shown) -> str:
 
 
 def _density(visit: Visit) -> str:
-    asked = visit.query.get(DENSITY, "")
+    asked = visit.asked(DENSITY)
     return asked if asked in _DENSITIES else ""
 
 

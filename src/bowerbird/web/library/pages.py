@@ -71,7 +71,7 @@ class TrashPages:
 
     async def shown(self, visit: Visit) -> Reply:
         account = visit.account
-        query, cursor = visit.query.get("q", "").strip(), visit.query.get("cursor") or None
+        query, cursor = visit.asked("q").strip(), visit.query.get("cursor") or None
         asked = TrashQuery(q=query or None, cursor=cursor, limit=PAGE)
         page = await self._trash.page(account, asked)
         here = f"{TRASH}?{urlencode({'q': query})}" if query else TRASH
@@ -93,7 +93,7 @@ class TrashPages:
     async def delete(self, visit: Visit) -> Reply:
         """Asks first. The form of the question has the same posts."""
         account = visit.account
-        one = visit.form.get("delete", "")
+        one = visit.sent("delete")
         is_all, ids = not one and "all" in visit.form, [one] if one else picked(visit.form)
         if not is_all and not ids:
             raise Refusal(Code.INVALID_REQUEST, "No post is selected.")

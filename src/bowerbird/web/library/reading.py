@@ -75,19 +75,19 @@ class ReadingPage:
 
     async def content(self, visit: Visit) -> Reply:
         """Whether the text of a post has come, for a page that waits for it."""
-        account, post_id = visit.account, visit.request.path_params["post_id"]
+        account, post_id = visit.account, visit.named("post_id")
         found = await self._bookmarks.contents.of(account, post_id)
         return self._pages.json({"mark": found.state, "jobs": []})
 
     async def json(self, visit: Visit) -> Reply:
         """The bookmark as the API returns it, for the person who is signed in."""
-        post_id = visit.request.path_params["post_id"]
+        post_id = visit.named("post_id")
         body, content = await self._bookmarks.get_with_content(visit.account, post_id)
         answer = envelope.success_of_one(body, content_meta(content))
         return self._pages.json(msgspec.Raw(answer))
 
     async def show(self, visit: Visit) -> Reply:
-        account, post_id = visit.account, visit.request.path_params["post_id"]
+        account, post_id = visit.account, visit.named("post_id")
         body, content = await self._bookmarks.get_with_content(account, post_id)
         [bookmark] = post_parts.bookmarks_in(body)
         parts = await self._lists.parts(visit)
@@ -95,7 +95,7 @@ class ReadingPage:
         before = self._list_before(visit)
         strand, thread = await self._strand(account, bookmark, parts)
         # Before it is marked read, which may take it out of the list.
-        known = visit.query.get("beside", "")
+        known = visit.asked("beside")
         beside = await self._beside(account, post_id, strand, before, known)
         opened = _opened(visit, thread)
         if opened and visit.is_opened_by_person:
@@ -109,7 +109,7 @@ class ReadingPage:
                 opened = []
         # A long note takes up to 0.4 s to render; other requests go on during that time.
         post = await asyncio.to_thread(parts.on_page, bookmark)
-        said = visit.query.get("said", "")
+        said = visit.asked("said")
         return self._pages.show(
             visit,
             "post.html",
@@ -137,13 +137,13 @@ class ReadingPage:
             **self._images.values(visit),
             reading=reading_form(visit),
             undo=UNDO.get(said),
-            undo_post=visit.query.get("post", ""),
+            undo_post=visit.asked("post"),
             **await self._many.values(visit),
         )
 
     def _list_before(self, visit: Visit) -> str:
         """The list that the page was opened from: as its URL says, or else the browser."""
-        if named := returning(visit.query.get("from", "")):
+        if named := returning(visit.asked("from")):
             return named
         sent = visit.request.headers.get(b"referer", b"").decode("latin-1")
         site = visit.host.origin + self._pages.path("")

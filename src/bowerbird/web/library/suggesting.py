@@ -101,13 +101,13 @@ class LabelPicking:
 
         Without a text, also those that fit a post.
         """
-        text = visit.query.get("q", "")
+        text = visit.asked("q")
         found = await self._listed.matching(visit.account, text, PICKED_LABELS_MAX)
         is_known = any(name_key(each.label_name) == name_key(text) for each in found)
         labels = [_label(each.label_name, each.count, each.color) for each in found]
         new = None if is_known else clean_name(text)
         fitting: list[dict[str, Any]] = []
-        if not text and (post_id := visit.query.get("post", "")):
+        if not text and (post_id := visit.asked("post")):
             fitting = await suggested(self._suggestions, visit.account, post_id)
         return self._pages.json(
             {"labels": labels, "new": new, "rule": name_problem(text), "suggested": fitting}
@@ -117,7 +117,7 @@ class LabelPicking:
         """Adds a label to posts or removes it."""
         account = visit.account
         plans.check_writes(account)
-        action = _ACTIONS.get(visit.form.get("op", ""))
+        action = _ACTIONS.get(visit.sent("op"))
         if action is None:
             raise Refusal(Code.INVALID_REQUEST, "The form has no action.")
         request = _request(visit)
@@ -140,8 +140,8 @@ class LabelPicking:
 
 
 def _request(visit: Visit) -> LabelRequest:
-    posts = [each for each in visit.form.get("posts", "").split() if is_post_id(each)]
-    name = visit.form.get("label", "")
+    posts = [each for each in visit.sent("posts").split() if is_post_id(each)]
+    name = visit.sent("label")
     fields = {"tweet_ids": posts, "label_name": name}
     try:
         return decoding.convert(fields, LabelRequest)
@@ -171,7 +171,7 @@ class SuggestingPages:
 
     async def suggest(self, visit: Visit) -> Reply:
         """Labels and authors for a word. `#` asks for labels only, and `@` for authors only."""
-        account, text = visit.account, visit.query.get("text", "").strip()
+        account, text = visit.account, visit.asked("text").strip()
         name = text[1:] if text.startswith(_MARKS) else text
         if not name or len(text) > SUGGESTED_FOR_MAX:
             return self._pages.json({"labels": [], "authors": []})

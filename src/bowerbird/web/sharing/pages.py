@@ -70,7 +70,7 @@ class SharingPages:
 
     async def create_feed(self, visit: Visit) -> Reply:
         """A private feed of a list, a label or a view."""
-        kind, _, name = visit.form.get("of", "").partition(" ")
+        kind, _, name = visit.sent("of").partition(" ")
         named = {"list": "list", "label": "label_name", "view": "view"}.get(kind, "list")
         await self._create(visit, {named: name, "audience": Audience.FEED})
         return self._pages.go(f"{PATH}?said=feed-created#feeds")
@@ -100,7 +100,7 @@ class SharingPages:
 
     async def one(self, visit: Visit) -> Reply:
         account = visit.account
-        share = await self._shares.find(account, visit.request.path_params["id"])
+        share = await self._shares.find(account, visit.named("id"))
         shown = await self._shares.response(account, share)
         return self._form(
             visit,
@@ -111,7 +111,7 @@ class SharingPages:
 
     async def change(self, visit: Visit) -> Reply:
         """The name of the button says what it does."""
-        account, share_id = visit.account, visit.request.path_params["id"]
+        account, share_id = visit.account, visit.named("id")
         do = visit.form.get("do", "save")
         share = await self._shares.find(account, share_id)
         if do == "delete":
@@ -122,10 +122,10 @@ class SharingPages:
         elif do in ("on", "off"):
             fields = {"is_on": do == "on"}
         elif share.audience is Audience.FEED:
-            fields = {"title": visit.form.get("title", "")}
+            fields = {"title": visit.sent("title")}
         else:
             fields = {**_sent(visit), **_address(visit.form)}
-            if visit.form.get("ends", "").strip() == _last_day(share, visit):
+            if visit.sent("ends").strip() == _last_day(share, visit):
                 # The form has days: another hour, set by a program, stays.
                 del fields["ends_at"]
         request = decoding.convert(fields, ShareChange)

@@ -50,7 +50,7 @@ def routes(parts: SignInParts, sign_up: SignUpPages, pages: VisitPages) -> list[
 
     async def redeem(visit: Visit) -> Reply:
         parts.limits.count(visit.network)
-        token, email = visit.link_token, visit.form.get("email", "")
+        token, email = visit.link_token, visit.sent("email")
         try:
             entered = await parts.links.redeem(token, visit.where, email)
         except LinkRefused:

@@ -60,7 +60,7 @@ class SignInPages:
 
     async def finish(self, visit: Visit) -> Reply:
         self._parts.limits.count(visit.network)
-        credential = visit.form.get("credential", "")
+        credential = visit.sent("credential")
         try:
             entered = await self._parts.passkeys.finish(visit.attempt, credential, visit.where)
         except Refusal as refused:
@@ -69,7 +69,7 @@ class SignInPages:
         return self._pages.go(visit.next_path())
 
     async def send_link(self, visit: Visit) -> Reply:
-        address = visit.form.get("email", "").strip()
+        address = visit.sent("email").strip()
         try:
             self._parts.mailed.ask(address, visit.network)
         except Refusal as refused:
@@ -119,7 +119,7 @@ def proof_routes(parts: SignInParts, pages: VisitPages) -> list[PageRoute]:
     async def finish(visit: Visit) -> Reply:
         limits.count(visit.network)
         limits.count_account(visit.account_id)
-        credential = visit.form.get("credential", "")
+        credential = visit.sent("credential")
         try:
             token = await sign_in.finish_proof(
                 visit.signed_in, visit.attempt, credential, visit.where
@@ -157,7 +157,7 @@ def passkey_routes(passkeys: Passkeys, pages: VisitPages) -> list[PageRoute]:
         return pages.json({"publicKey": started.options})
 
     async def add(visit: Visit) -> Reply:
-        credential = visit.form.get("credential", "")
+        credential = visit.sent("credential")
         visit.end_attempt()
         change = passkeys.finish_registration(
             visit.signed_in, visit.attempt, credential, _name(visit)
@@ -165,11 +165,11 @@ def passkey_routes(passkeys: Passkeys, pages: VisitPages) -> list[PageRoute]:
         return await after(visit, change, "added")
 
     async def rename(visit: Visit) -> Reply:
-        passkey_id, name = visit.form.get("passkey", ""), visit.form.get("name", "")
+        passkey_id, name = visit.sent("passkey"), visit.sent("name")
         return await after(visit, passkeys.rename(visit.signed_in, passkey_id, name), "renamed")
 
     async def remove(visit: Visit) -> Reply:
-        passkey_id = visit.form.get("passkey", "")
+        passkey_id = visit.sent("passkey")
         return await after(visit, passkeys.remove(visit.signed_in, passkey_id), "removed")
 
     return [
@@ -185,4 +185,4 @@ def passkey_routes(passkeys: Passkeys, pages: VisitPages) -> list[PageRoute]:
 
 
 def _name(visit: Visit) -> str:
-    return visit.form.get("name", "").strip() or visit.where.device
+    return visit.sent("name").strip() or visit.where.device

@@ -1,5 +1,6 @@
 """Signing in with providers, proving with them, and connecting them."""
 
+from collections.abc import Awaitable
 from typing import Final
 from urllib.parse import quote, urlsplit
 
@@ -34,6 +35,9 @@ class ProviderPages:
         self._pages = pages
 
     def routes(self) -> list[PageRoute]:
+        def disconnect(visit: Visit) -> Awaitable[None]:
+            return self._parts.identities.disconnect(visit.signed_in, visit.sent("provider"))
+
         connect = f"{_PAGE}/providers/{{provider}}/connect"
         return [
             PageRoute("POST", f"{SIGN_IN}/{{provider}}", self.start_sign_in, Access.ANYONE),
@@ -41,16 +45,17 @@ class ProviderPages:
             PageRoute("POST", f"{PROVE}/{{provider}}", self.start_proof, page=_PAGE),
             PageRoute("POST", connect, self.start_connection, Access.PROVED, _PAGE),
             PageRoute(
-                *("POST", f"{_PAGE}/providers/disconnect", self.disconnect, Access.PROVED, _PAGE),
+                *("POST", f"{_PAGE}/providers/disconnect", disconnect, Access.PROVED, _PAGE),
                 back=_BACK,
                 heading="The provider was not disconnected",
+                done=f"{_PAGE}?said=provider-disconnected#methods",
             ),
         ]
 
     async def start_sign_in(self, visit: Visit) -> Reply:
         if visit.visitor is not None:
             return self._pages.go(visit.next_path())
-        invitation = visit.form.get("invitation", "")
+        invitation = visit.sent("invitation")
         if invitation:
             refused = await self._sign_up.refusal_of(invitation)
             if refused is not None:
@@ -74,7 +79,7 @@ class ProviderPages:
         self._parts.limits.count(visit.network)
         if visitor is not None:
             self._parts.limits.count_account(visitor.account.account_id)
-        provider, path = visit.request.path_params["provider"], visit.next_path()
+        provider, path = visit.named("provider"), visit.next_path()
         if not self._pages.is_at_site(visit):
             # The provider returns the browser to the configured address, where it has no cookie.
             sentence = f"Open {self._pages.site} to sign in with a provider."
@@ -95,7 +100,7 @@ class ProviderPages:
         )
 
     async def finish(self, visit: Visit) -> Reply:
-        provider = visit.request.path_params["provider"]
+        provider = visit.named("provider")
         try:
             attempt = await self._sign_in.resume(provider, visit.attempt)
         except Refusal as refused:
@@ -125,10 +130,6 @@ class ProviderPages:
             return await self._sign_up.offer(visit, returned)
         visit.enter(entered.session_token, ABSOLUTE_DAYS)
         return self._pages.go(attempt.next or "/")
-
-    async def disconnect(self, visit: Visit) -> Reply:
-        await self._parts.identities.disconnect(visit.signed_in, visit.form.get("provider", ""))
-        return self._pages.go(f"{_PAGE}?said=provider-disconnected#methods")
 
     def _failed(self, visit: Visit, purpose: Purpose, sentence: str, path: str) -> Reply:
         heading, action = _FAILURES[purpose]

@@ -94,13 +94,13 @@ class SignUpPages:
 
     async def start(self, visit: Visit) -> Reply:
         self._parts.limits.count(visit.network)
-        started = await self._sign_up.start_with_passkey(visit.form.get("invitation", ""))
+        started = await self._sign_up.start_with_passkey(visit.sent("invitation"))
         visit.keep_attempt(started.attempt)
         return self._pages.json({"publicKey": started.options})
 
     async def create_with_passkey(self, visit: Visit) -> Reply:
         self._count(visit)
-        credential, invitation = visit.form.get("credential", ""), visit.form.get("invitation", "")
+        credential, invitation = visit.sent("credential"), visit.sent("invitation")
         try:
             entered = await self._sign_up.create_with_passkey(
                 visit.attempt, credential, visit.where
@@ -174,7 +174,7 @@ def welcome_routes(
         )
 
     async def show(visit: Visit) -> Reply:
-        account, said = visit.account, visit.query.get("said", "")
+        account, said = visit.account, visit.asked("said")
         seen = visit.jar.read(visit.request.headers.get(b"cookie"), _COOKIE)
         if said and (account.total or seen == str(visit.account_id)):
             # Somebody who comes back. A link may be the only way to sign in that they have.

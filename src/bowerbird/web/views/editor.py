@@ -48,7 +48,7 @@ class EditorPage:
         return await self._show(visit, drafts.of_list(query, suggested[:VIEW_NAME_MAX]))
 
     async def edit(self, visit: Visit) -> Reply:
-        slug = visit.request.path_params["slug"]
+        slug = visit.named("slug")
         view = await self._views.find(visit.account, slug)
         return await self._show(visit, drafts.of_view(view), view.slug)
 
@@ -58,7 +58,7 @@ class EditorPage:
         if slug:
             slug = (await self._views.find(account, slug)).slug
         draft = drafts.sent(visit.form)
-        action, _, place = visit.form.get("do", "").partition(" ")
+        action, _, place = visit.sent("do").partition(" ")
         if action != "save":
             # Longer numbers are no places, and some are too long to read.
             at = int(place[:4]) if place.isascii() and place.isdigit() else -1

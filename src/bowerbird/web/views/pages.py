@@ -75,7 +75,7 @@ class ViewPages:
             back=PATH,
             views=[_row(view) for view in views],
             deleted=[_deleted(each, visit.times) for each in deleted],
-            moved=(visit.query.get("view", ""), visit.query.get("by", "")),
+            moved=(visit.asked("view"), visit.asked("by")),
             **await self._many.values(visit),
         )
 

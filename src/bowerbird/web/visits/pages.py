@@ -164,7 +164,7 @@ class VisitPages:
             "time_lang": visit.date_words.attributes,
             "times": visit.times,
             "size_text": size_text,
-            "message": MESSAGES.get(visit.query.get("said", ""), ""),
+            "message": MESSAGES.get(visit.asked("said"), ""),
             "problem": visit.problem,
             "unsent": visit.take_unsent(),
             # A passkey belongs to the name of the site: another address cannot use it.

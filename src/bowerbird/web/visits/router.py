@@ -97,7 +97,7 @@ class Access(Enum):
 class PageRoute(Struct, frozen=True):
     method: str
     path: str
-    handle: Callable[[Visit], Awaitable[Reply]]
+    handle: Callable[[Visit], Awaitable[Any]]
     access: Access = Access.SIGNED_IN
     # Where to return after a proof, for a path that has no page of its own.
     page: str = ""
@@ -106,6 +106,9 @@ class PageRoute(Struct, frozen=True):
     heading: str = "Nothing was changed"
     # For a form: shows its page again, with what was typed and `visit.problem`.
     again: Callable[[Visit], Awaitable[Reply]] | None = None
+    # For a form that makes one change: where its sender goes then, and where if that refuses so.
+    done: str = ""
+    otherwise: tuple[type[Refusal], str] | None = None
     # A script calls it: refusals are JSON too, {"error": sentence}.
     is_json: bool = False
     # False for a file, which has no sidebar.
@@ -188,7 +191,7 @@ class PageVisits:
         if visit.visitor and not refused and route.is_page and not _is_json(route, request):
             visit.sidebar = await self._sidebar(visit.visitor)
         try:
-            reply = refused or await route.handle(visit)
+            reply = refused or await self._handled(route, visit)
         except NotOurForm:
             reply = self._refused_form(route, visit)
         except Refusal as problem:
@@ -203,6 +206,16 @@ class PageVisits:
         if visit.replaced is not None:
             await self._sessions.end_replaced(visit.replaced)
         return self._finished(visit, reply)
+
+    async def _handled(self, route: PageRoute, visit: Visit) -> Reply:
+        path = route.done
+        try:
+            made: Reply = await route.handle(visit)
+        except Refusal as refused:
+            if route.otherwise is None or not isinstance(refused, route.otherwise[0]):
+                raise
+            path = route.otherwise[1]
+        return self._pages.go(path) if path else made
 
     async def _is_our_form(self, route: PageRoute, visit: Visit) -> bool:
         origin = visit.request.headers.get(b"origin", b"").decode("latin-1").lower()

@@ -243,6 +243,19 @@ class Visit(Struct, kw_only=True):
     def account_id(self) -> int:
         return self.account.account_id
 
+    def sent(self, name: str) -> str:
+        """A field of the form, or ''."""
+        return self.form.get(name, "")
+
+    def asked(self, name: str) -> str:
+        """A parameter of the query, or ''."""
+        return self.query.get(name, "")
+
+    def named(self, name: str) -> str:
+        """A part of the path."""
+        part: str = self.request.path_params[name]
+        return part
+
     def button(self, names: Iterable[str]) -> tuple[str, str]:
         """The button that sent the form, by its name, and its value."""
         name = next((name for name in names if name in self.form), None)
