@@ -15,9 +15,10 @@ from playwright.sync_api import Page
 from bowerbird import app
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
-from tests.support import serving
+from tests.support import serving, smtp
 from tests.support.service import SetClock
 from tests.support.serving import Server
+from tests.support.smtp import MailServer
 from tests.web.chromium import Chromium
 from tests.web.house import House, Reader, build, signed_in
 from tests.web.sessions import signed_in_state
@@ -82,6 +83,17 @@ def house_settings() -> dict[str, Any]:
 def house(database: Database, tmp_path: Path, house_settings: dict[str, Any]) -> House:
     """A service without an owner."""
     return build(database, tmp_path, **house_settings)
+
+
+@pytest.fixture
+async def mail() -> AsyncIterator[MailServer]:
+    async with smtp.mail_server() as server:
+        yield server
+
+
+@pytest.fixture
+def mailing(database: Database, tmp_path: Path, mail: MailServer) -> House:
+    return build(database, tmp_path, smtp_url=mail.url, mail_from="Posts <posts@example.org>")
 
 
 @pytest.fixture

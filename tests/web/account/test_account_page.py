@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 
@@ -13,21 +12,17 @@ from bowerbird.library.sign_in.mailed_links import PER_DAY
 from bowerbird.model.accounts import ActivityKind
 from bowerbird.requests import limits
 from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.database import Database
 from bowerbird.storage.upkeep.digests import DigestStore
-from tests.support import make, smtp
+from tests.support import make
 from tests.support.service import Member
+from tests.support.smtp import MailServer
 from tests.support.visiting import Visitor
-from tests.web.house import House, build, text_of
+from tests.web.house import House, text_of
 
 pytestmark = pytest.mark.anyio
 
 HOUR = 3_600 * MICROSECONDS
 EMAIL = "owner@example.com"
-
-
-def mailing(smtp_url: str) -> dict[str, str]:
-    return {"smtp_url": smtp_url, "mail_from": "Posts <posts@example.org>"}
 
 
 async def test_it_shows_the_plan_and_what_is_used(house: House) -> None:
@@ -100,7 +95,7 @@ async def test_others_are_told_to_ask_the_operator_without_a_mail_server(house: 
     assert await house.accounts.find("other@example.com")
 
 
-async def _confirming(mail: smtp.MailServer, person: Visitor, email: str) -> str:
+async def _confirming(mail: MailServer, person: Visitor, email: str) -> str:
     """Asks for another address; returns the token of the link that was sent there."""
     asked = await person.send("/account/email", "/account", email=email)
     assert asked.headers["location"] == "/account?said=email-sent#you"
@@ -109,113 +104,88 @@ async def _confirming(mail: smtp.MailServer, person: Visitor, email: str) -> str
     return str(text.split("/link/email#")[1].split()[0])
 
 
-async def test_an_address_changes_when_its_link_is_opened(
-    database: Database, tmp_path: Path
-) -> None:
-    async with smtp.mail_server() as mail:
-        house = build(database, tmp_path, **mailing(mail.url))
-        person = await house.owner()
-        token = await _confirming(mail, person, "me@example.org")
-        older = await _confirming(mail, person, "another@example.org")
+async def test_an_address_changes_when_its_link_is_opened(mailing: House, mail: MailServer) -> None:
+    person = await mailing.owner()
+    token = await _confirming(mail, person, "me@example.org")
+    older = await _confirming(mail, person, "another@example.org")
 
-        assert await house.accounts.find(EMAIL)
-        assert (await person.open("/link/email")).status_code == 200
-        stranger = await house.somebody().send("/link/email", "/link", token=token)
-        assert stranger.status_code == 403
-        done = await person.send("/link/email", "/link/email", token=token)
+    assert await mailing.accounts.find(EMAIL)
+    assert (await person.open("/link/email")).status_code == 200
+    stranger = await mailing.somebody().send("/link/email", "/link", token=token)
+    assert stranger.status_code == 403
+    done = await person.send("/link/email", "/link/email", token=token)
 
-        assert done.headers["location"] == "/account?said=email-changed#you"
-        assert await house.accounts.find("me@example.org")
-        for used in (token, older):
-            again = await person.send("/link/email", "/link/email", token=used)
-            assert again.status_code == 410
+    assert done.headers["location"] == "/account?said=email-changed#you"
+    assert await mailing.accounts.find("me@example.org")
+    for used in (token, older):
+        again = await person.send("/link/email", "/link/email", token=used)
+        assert again.status_code == 410
 
 
 async def test_a_link_for_an_address_is_for_its_account_and_expires(
-    database: Database, tmp_path: Path
+    mailing: House, mail: MailServer
 ) -> None:
-    async with smtp.mail_server() as mail:
-        house = build(database, tmp_path, **mailing(mail.url))
-        person, other = await house.owner(), await house.member("other@example.com")
-        token = await _confirming(mail, person, "me@example.org")
+    person, other = await mailing.owner(), await mailing.member("other@example.com")
+    token = await _confirming(mail, person, "me@example.org")
 
-        assert (await other.send("/link/email", "/link/email", token=token)).status_code == 410
-        # It signs nobody in, and a link that signs in confirms no address.
-        assert (await house.somebody().send("/link", "/link", token=token)).status_code == 410
-        signing = await house.links.create_for(await house.account_id())
-        assert (await person.send("/link/email", "/link/email", token=signing)).status_code == 410
-        house.clock.now += 24 * HOUR
-        assert (await person.send("/link/email", "/link/email", token=token)).status_code == 410
-        assert await house.accounts.find(EMAIL)
+    assert (await other.send("/link/email", "/link/email", token=token)).status_code == 410
+    # It signs nobody in, and a link that signs in confirms no address.
+    assert (await mailing.somebody().send("/link", "/link", token=token)).status_code == 410
+    signing = await mailing.links.create_for(await mailing.account_id())
+    assert (await person.send("/link/email", "/link/email", token=signing)).status_code == 410
+    mailing.clock.now += 24 * HOUR
+    assert (await person.send("/link/email", "/link/email", token=token)).status_code == 410
+    assert await mailing.accounts.find(EMAIL)
 
 
-async def test_nobody_learns_whether_an_address_is_taken(
-    database: Database, tmp_path: Path
-) -> None:
-    async with smtp.mail_server() as mail:
-        house = build(database, tmp_path, **mailing(mail.url))
-        person = await house.owner()
-        await house.member("taken@example.com")
+async def test_nobody_learns_whether_an_address_is_taken(mailing: House, mail: MailServer) -> None:
+    person = await mailing.owner()
+    await mailing.member("taken@example.com")
 
-        token = await _confirming(mail, person, "taken@example.com")
-        await _confirming(mail, person, "free@example.com")
+    token = await _confirming(mail, person, "taken@example.com")
+    await _confirming(mail, person, "free@example.com")
 
-        # The reader of that mailbox may know.
-        refused = await person.send("/link/email", "/link/email", token=token)
-        assert refused.status_code == 400
-        assert "already has an account" in refused.text
-        assert await house.accounts.find(EMAIL)
+    # The reader of that mailbox may know.
+    refused = await person.send("/link/email", "/link/email", token=token)
+    assert refused.status_code == 400
+    assert "already has an account" in refused.text
+    assert await mailing.accounts.find(EMAIL)
 
 
 async def test_confirming_one_address_does_not_let_a_person_email_many_others(
-    database: Database, tmp_path: Path
+    mailing: House, mail: MailServer
 ) -> None:
-    async with smtp.mail_server() as mail:
-        house = build(database, tmp_path, **mailing(mail.url))
-        person = await house.owner()
-        for n in range(PER_DAY):
-            token = await _confirming(mail, person, f"n{n}@example.com")
-            if n % 2:
-                await person.send("/link/email", "/link/email", token=token)
+    person = await mailing.owner()
+    for n in range(PER_DAY):
+        token = await _confirming(mail, person, f"n{n}@example.com")
+        if n % 2:
+            await person.send("/link/email", "/link/email", token=token)
 
-        refused = await person.send("/account/email", "/account", email="more@example.com")
-        assert refused.status_code == 429
-        assert not mail.to("more@example.com")
+    refused = await person.send("/account/email", "/account", email="more@example.com")
+    assert refused.status_code == 429
+    assert not mail.to("more@example.com")
 
-        house.clock.now += 24 * HOUR
-        await _confirming(mail, person, "more@example.com")
+    mailing.clock.now += 24 * HOUR
+    await _confirming(mail, person, "more@example.com")
 
 
-async def test_addresses_that_the_mail_server_refuses_count_too(
-    database: Database, tmp_path: Path
+async def test_an_email_that_cannot_be_sent_is_reported_and_counts(
+    mailing: House, mail: MailServer
 ) -> None:
-    async with smtp.mail_server() as mail:
-        house = build(database, tmp_path, **mailing(mail.url))
-        person = await house.owner()
-        mail.at_recipient = lambda _: "550 no such mailbox"
-
-        statuses = [
-            (await person.send("/account/email", "/account", email=f"n{n}@example.com")).status_code
-            for n in range(PER_DAY + 1)
-        ]
-
-        assert statuses == [400] * PER_DAY + [429]
-
-
-async def test_an_email_that_cannot_be_sent_is_reported(database: Database, tmp_path: Path) -> None:
-    async with smtp.mail_server() as mail:
-        house = build(database, tmp_path, **mailing(mail.url))
-        person = await house.owner()
-        mail.at_recipient = lambda _: "550 no such mailbox"
-        refused = await person.send("/account/email", "/account", email="me@example.org")
+    person = await mailing.owner()
+    mail.at_recipient = lambda _: "550 no such mailbox"
+    for n in range(PER_DAY):
+        refused = await person.send("/account/email", "/account", email=f"n{n}@example.com")
         assert refused.status_code == 400
         assert "refused this address" in refused.text
-        mail.at_recipient = lambda _: "450 later"
-        later = await person.send("/account/email", "/account", email="me@example.org")
-        assert later.status_code == 503
-        assert "does not accept emails now" in later.text
-
-        assert not await database.rows("SELECT * FROM one_time_link WHERE kind = 'email'", {})
+    refused = await person.send("/account/email", "/account", email="me@example.org")
+    assert refused.status_code == 429
+    mailing.clock.now += 24 * HOUR
+    mail.at_recipient = lambda _: "450 later"
+    later = await person.send("/account/email", "/account", email="me@example.org")
+    assert later.status_code == 503
+    assert "does not accept emails now" in later.text
+    assert not await mailing.database.rows("SELECT * FROM one_time_link WHERE kind = 'email'", {})
 
 
 async def test_everything_can_be_downloaded(house: House) -> None:

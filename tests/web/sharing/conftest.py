@@ -1,29 +1,5 @@
-"""ann, who shares a label, and strangers."""
+"""ann, who shares a label and keeps the images of her posts, and strangers."""
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-from typing import Any
+from tests.web.media.conftest import hosts, house_settings, shelf
 
-import pytest
-
-from tests.support.image_hosts import ImageHosts, image_hosts
-from tests.support.keeping import Shelf
-from tests.web.house import Reader
-
-
-@pytest.fixture
-async def hosts(tmp_path: Path) -> AsyncIterator[ImageHosts]:
-    async with image_hosts(tmp_path) as serving:
-        yield serving
-
-
-@pytest.fixture
-def house_settings() -> dict[str, Any]:
-    return {"keep_media": "on"}
-
-
-@pytest.fixture
-async def shelf(ann: Reader, hosts: ImageHosts, tmp_path: Path) -> Shelf:
-    built = Shelf(ann.member, hosts, tmp_path)
-    await built.switch()
-    return built
+__all__ = ["hosts", "house_settings", "shelf"]

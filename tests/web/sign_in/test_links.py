@@ -1,6 +1,6 @@
 """Links that sign in: of the owner, by email, and invitations."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,17 +9,14 @@ from bowerbird.clock import MICROSECONDS
 from bowerbird.errors import Refusal
 from bowerbird.library.sign_in import mailed_links, one_time_links
 from bowerbird.library.sign_in.one_time_links import InvitationRefused, Invitations
-from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.requests.limits import INVITATIONS_MAX
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.files import Files
-from tests.support import smtp
 from tests.support.smtp import MailServer
 from tests.support.visiting import Visitor
 from tests.support.waiting import PATIENCE_S
 from tests.web.house import House, build, text_of
-from tests.web.sign_in.ceremonies import account_of
 
 pytestmark = pytest.mark.anyio
 
@@ -111,22 +108,6 @@ async def test_without_an_owner_an_account_of_somebody_is_not_taken_over(
     assert person.session == ""
 
 
-@pytest.mark.both
-async def test_a_link_ends_the_session_that_the_browser_had(house: House) -> None:
-    owner = await house.owner()
-    before = dict(owner.client.cookies)
-    token = await house.links.create_for_owner()
-
-    entered = await owner.send("/link", "/link", token=token)
-
-    assert entered.status_code == 303
-    assert len(await Sessions(house.database, house.clock).all(account_of(owner))) == 1
-    thief = house.somebody()
-    thief.client.cookies.update(before)
-    assert "Sign in with a passkey" in (await thief.open("/account")).text
-    assert (await owner.open("/account")).status_code == 200
-
-
 async def test_a_server_that_starts_again_and_again_still_makes_a_link(house: House) -> None:
     tokens = [await house.links.create_for_owner() for _ in range(30)]
 
@@ -141,16 +122,9 @@ EMAIL = "ann@example.com"
 
 
 @pytest.fixture
-async def mail() -> AsyncIterator[MailServer]:
-    async with smtp.mail_server() as server:
-        yield server
-
-
-@pytest.fixture
-async def mailing(database: Database, tmp_path: Path, mail: MailServer) -> House:
-    house = build(database, tmp_path, smtp_url=mail.url, mail_from="Posts <posts@example.org>")
-    await house.accounts.create(EMAIL)
-    return house
+async def mailing(mailing: House) -> House:
+    await mailing.accounts.create(EMAIL)
+    return mailing
 
 
 async def _ask(house: House, email: str = EMAIL, person: Visitor | None = None) -> str:
