@@ -162,6 +162,7 @@ def test_a_page_follows_a_run_and_keeps_what_is_typed(page: Page, site: str) -> 
         route.fulfill(json=ended)
 
     page.goto(f"{site}/sources")
+    page.locator("details").evaluate_all("(all) => { for (const one of all) one.open = true }")
     token = page.get_by_label("Access token").first
     token.fill("typed")
     page.evaluate("window.isSame = true")
