@@ -123,19 +123,17 @@ FORMS = [
     ),
     Form("/views", "", {}, "The form has no action."),
     Form(
-        *(
-            "/rules/new",
-            "",
-            {**DO, "name": "N", "when": "arrives", "do0": "add_label", "q": "lang:"},
-        ),
-        *("", 400, ("lang:",)),
+        *("/rules/new", "", DO | {"name": "N", "when": "arrives", "do0": "archive", "q": "lang:"}),
+        sentence="",
+        kept=("lang:",),
     ),
     *(Form("/sharing", "", {"of": of}, "") for of in ("", "list", "list x", "x y")),
     *(Form("/sharing", "", {"of": of}, "", 404) for of in ("label x", "view x")),
     Form(
         *("/sharing/new", "/sharing/new?label=birds"),
         {"label": "birds", "audience": "public", "name": "N", "is_indexed": "on"},
-        *("name: must have 3 to 40 lowercase letters", 400, ("N",)),
+        "name: must have 3 to 40 lowercase letters",
+        kept=("N",),
     ),
     Form("/sources/mastodon", "/sources", {"mastodon_server": "x"}, "", 400, ("x",)),
 ]
