@@ -123,9 +123,9 @@ FORMS = [
     ),
     Form("/views", "", {}, "The form has no action."),
     Form(
-        *("/rules/new", "", DO | {"name": "N", "when": "arrives", "do0": "archive", "q": "lang:"}),
+        *("/rules/new", "", DO | {"name": "N", "when": "arrives", "do0": "add_label", "q": "x:"}),
         sentence="",
-        kept=("lang:",),
+        kept=("x:",),
     ),
     *(Form("/sharing", "", {"of": of}, "") for of in ("", "list", "list x", "x y")),
     *(Form("/sharing", "", {"of": of}, "", 404) for of in ("label x", "view x")),
