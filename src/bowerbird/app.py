@@ -20,7 +20,7 @@ from bowerbird.library.ingest.files import FileJobs
 from bowerbird.library.sign_in.mailed_links import MailedLinks
 from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.openapi import ingest_specification, sandbox_routes, specification
-from bowerbird.rest import health, routes
+from bowerbird.rest import routes
 from bowerbird.rest.serving import Rest
 from bowerbird.sandbox import router as sandbox
 from bowerbird.search.meaning.models import Models
@@ -152,7 +152,7 @@ def build(
         metrics=metrics,
     )
     single: dict[str, ASGIApp] = {
-        **dict.fromkeys(HEALTH_PATHS, health.router(database, HEALTH_PATHS)),
+        **dict.fromkeys(HEALTH_PATHS, routes.health(database, HEALTH_PATHS)),
         **dict.fromkeys(tools.paths, tools),
         documents.card_path(settings): pages,
         connect.REDEEM: connect.surface(settings, services.connect_codes, addresses, metrics),

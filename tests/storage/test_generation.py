@@ -10,7 +10,7 @@ from bowerbird.storage import private_files
 from bowerbird.storage.accounts.credentials import KeyStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.sqlite.database import SqliteDatabase
-from bowerbird.storage.sqlite.file_watch import Generation
+from bowerbird.storage.sqlite.write_queue import Generation
 from tests.support import service
 
 pytestmark = pytest.mark.anyio

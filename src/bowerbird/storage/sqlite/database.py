@@ -21,7 +21,7 @@ from bowerbird.storage.database import Row, Transaction, Values, WordRead, obser
 from bowerbird.storage.fair_queue import IN_BACKGROUND, Bounds, FairQueue, Owner
 from bowerbird.storage.queries import counting_in_fts5, for_fts5
 from bowerbird.storage.sqlite import word_reads
-from bowerbird.storage.sqlite.file_watch import FileWatch
+from bowerbird.storage.sqlite.write_queue import FileWatch
 from bowerbird.storage.sqlite.writer import WRITE_WAIT_S, Writer, translated
 
 T = TypeVar("T")

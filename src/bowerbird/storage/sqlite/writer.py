@@ -27,8 +27,14 @@ import structlog
 
 from bowerbird import errors
 from bowerbird.storage.database import Row, Transaction, Values, observed
-from bowerbird.storage.sqlite.file_watch import FileWatch, Generation
-from bowerbird.storage.sqlite.write_queue import LOCK_NAME, LockAbandoned, WriteLock, WriteQueue
+from bowerbird.storage.sqlite.write_queue import (
+    LOCK_NAME,
+    FileWatch,
+    Generation,
+    LockAbandoned,
+    WriteLock,
+    WriteQueue,
+)
 
 # SQLite allows 32,766 values in one statement; a bookmark has 22.
 _ROWS: Final = 50
