@@ -1,6 +1,7 @@
 """Refuses settings that have the right type but cannot work, alone or together."""
 
 import re
+from dataclasses import fields
 from importlib.util import find_spec
 from typing import Final
 from urllib.parse import urlsplit
@@ -28,6 +29,8 @@ _LONGEST_BUTTON_NAME: Final = 40
 _SENDER: Final = re.compile(rf'(?:[^<>@"\\,;:()\[\]\x00-\x1f\x7f]*<{MAILBOX}>|{MAILBOX})')
 _SHORTEST_SECRET: Final = 32
 _HOST_AND_PORT: Final = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::[1-9][0-9]{0,4})?")
+# A setting with one of them as its default has no other values.
+_SWITCH: Final = ("on", "off")
 _LEAST: Final = {
     "port": 1,
     "admin_port": 0,
@@ -49,29 +52,14 @@ _LEAST: Final = {
 
 
 def check(settings: Table) -> None:
-    one_of("DEFAULT_PLAN", settings.default_plan, ("free", "pro"))
-    one_of("SIGN_UP", settings.sign_up, ("closed", "invite", "open"))
+    _check_words(settings)
     for network in settings.trusted_proxies.split(","):
         check_network("trusted_proxies", network.strip())
-    one_of("SANDBOX", settings.sandbox, ("on", "off"))
-    one_of("DEMO", settings.demo, ("on", "off"))
-    one_of("SHARING", settings.sharing, ("on", "off"))
-    one_of("TOOL_PRELOAD", settings.tool_preload, ("on", "off"))
-    one_of("MODEL_BUILD", settings.model_build, ("on", "off"))
-    one_of("KEEP_MEDIA", settings.keep_media, ("on", "off"))
-    one_of("KEEP_VIDEO", settings.keep_video, ("on", "off"))
-    one_of("IMAGE_TEXT", settings.image_text, ("on", "off"))
     if settings.image_text == "on" and find_spec("rapidocr") is None:
         raise BadSetting(
             f"{PREFIX}IMAGE_TEXT is on, and the package rapidocr is missing. "
             "Install the packages of bowerbird[ocr], or turn it off."
         )
-    one_of("FETCH_POSTS", settings.fetch_posts, ("on", "off"))
-    one_of("EMAIL_SIGN_IN", settings.email_sign_in, ("on", "off"))
-    one_of("POSTGRES_NAMED_STATEMENTS", settings.postgres_named_statements, ("on", "off"))
-    one_of("TRACES", settings.traces, ("on", "off"))
-    one_of("LOG_FORMAT", settings.log_format, ("auto", "json", "text"))
-    one_of("LOG_LEVEL", settings.log_level, ("debug", "info", "warning", "error"))
     _check_data_folder(settings)
     _check_numbers(settings)
     _check_ports(settings)
@@ -93,6 +81,16 @@ def check(settings: Table) -> None:
     _check_mail(settings)
     _check_sign_in(settings)
     _check_sources(settings)
+
+
+def _check_words(settings: Table) -> None:
+    for switch in fields(settings):
+        if switch.default in _SWITCH:
+            one_of(switch.name.upper(), getattr(settings, switch.name), _SWITCH)
+    one_of("DEFAULT_PLAN", settings.default_plan, ("free", "pro"))
+    one_of("SIGN_UP", settings.sign_up, ("closed", "invite", "open"))
+    one_of("LOG_FORMAT", settings.log_format, ("auto", "json", "text"))
+    one_of("LOG_LEVEL", settings.log_level, ("debug", "info", "warning", "error"))
 
 
 def _check_numbers(settings: Table) -> None:
