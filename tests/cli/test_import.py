@@ -350,8 +350,10 @@ def test_what_is_left_out_is_counted_by_reason_and_named_with_its_line(
     assert links.read_text().splitlines() == [f"https://example.com/{n}" for n in range(25)]
 
 
-def test_likes_are_imported_on_request_and_labelled(library: Library, files: list[Path]) -> None:
-    likes = next(file for file in files if file.name == "like.js")
+def test_likes_are_imported_on_request_and_labelled(library: Library, tmp_path: Path) -> None:
+    likes = tmp_path / "like.js"
+    like = {"tweetId": "130", "fullText": "Hello", "expandedUrl": f"{LINK}130"}
+    likes.write_text(f"window.YTD.like.part0 = {json.dumps([{'like': like}])}")
 
     without = library.run("import", EMAIL, likes)
     ran = library.run("import", EMAIL, likes, "--with-likes")

@@ -74,15 +74,6 @@ async def test_too_many_requests_sent_at_once_are_refused_after_some(client: Cli
     assert await client.is_closed_by_the_server()
 
 
-async def test_a_chunked_body_is_read_without_its_frame(server: RawServer, client: Client) -> None:
-    head = request("/", "Transfer-Encoding: chunked", method="POST")
-    await client.send(head + b"3;name=value\r\nabc\r\n2\r\nde\r\n0\r\nTrailer: x\r\n\r\n")
-
-    assert (await client.answer()).body == b"abcde"
-    assert (await client.ask("/", method="POST", body=b"next")).body == b"next"
-    assert b"trailer" not in dict(server.scopes[0]["headers"])
-
-
 async def test_a_body_larger_than_all_buffers_arrives_whole(client: Client) -> None:
     body = bytes(range(256)) * 20_000
 
@@ -124,7 +115,6 @@ async def test_an_offer_to_upgrade_to_http2_is_ignored(client: Client, body: byt
         (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "This port speaks HTTP/1.1 and not HTTP/2."),
         (b"GET /\r\n\r\n", "HTTP/1.1"),
         (b"GET / HTTP/1.1\r\n\r\n", "Host"),
-        (b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "Host"),
         (b"GET / HTTP/3.0\r\n\r\n", "version"),
         (b"\x16\x03\x01\x02\x00\x01", "method"),
         (b"GET nowhere HTTP/1.1\r\n\r\n", "url"),
@@ -140,14 +130,12 @@ async def test_an_offer_to_upgrade_to_http2_is_ignored(client: Client, body: byt
             b"GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n",
             "Content-Length",
         ),
-        (b"GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 1, 1\r\n\r\n", "Content-Length"),
         (
             request("/", "Content-Length: 1", "Transfer-Encoding: chunked", method="POST"),
             "Transfer-Encoding",
         ),
         (b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip\r\n\r\n", "Transfer-Encoding"),
         (b"GET / HTTP/1.1\r\nA : b\r\n\r\n", "header"),
-        (b"GET / HTTP/1.1\r\nA: b\r\n c\r\n\r\n", "header"),
         (b"GET / HTTP/1.1\r\nA: \x00\r\n\r\n", "header"),
         (b"GET / HTTP/1.1\nA: b\n\n", "CRLF"),
         (b"GET /" + b"a" * 70_000 + b" HTTP/1.1\r\n\r\n", "64 KiB"),

@@ -132,7 +132,6 @@ async def test_an_invalid_post_fails_alone(alice: Member) -> None:
         ({"links": []}, "links: must have at least one link, unless posts has a post."),
         ({"links": None, "posts": None}, "links: must have at least one link, unless posts has"),
         ({"links": X}, f"links: must be an array of at most 100 items, got '{X}'."),
-        ({"links": [7]}, "links[0]: must be a string, got the number 7."),
         ({"links": [X] * 101}, "links: must be an array of at most 100 items, got an array of 101"),
         (
             {"links": [X] * 60, "posts": [{}] * 41},
@@ -140,9 +139,6 @@ async def test_an_invalid_post_fails_alone(alice: Member) -> None:
         ),
         ({"links": [X], "labels": ["x"] * 11}, "labels: must be an array of at most 10 items, got"),
         ({"links": [X], "labels": [" "]}, "labels[0]: must have 1 to 100 characters, at least"),
-        ({"links": [X], "labels": "x"}, "labels: must be an array of at most 10 items, got 'x'."),
-        ({"links": [X], "label": "x"}, "Unknown field 'label'. Did you mean labels?"),
-        ([X], "body: must be a JSON object, got an array of 1."),
     ],
 )
 async def test_a_malformed_request_saves_nothing(alice: Member, body: Any, sentence: str) -> None:

@@ -99,7 +99,6 @@ async def test_all_that_match_are_deleted_and_restored(alice: Member) -> None:
         ("bookmarks/update", {"is_read": True}, "tweet_ids: either tweet_ids or filter is"),
         ("bookmarks/update", {"is_read": True, "filter": {}, "tweet_ids": ["1"]}, "tweet_ids: eit"),
         ("bookmarks/update", {"is_read": True, "tweet_ids": ["1"], "dry_run": True}, "dry_run: ne"),
-        ("bookmarks/update", {"is_read": True, "filter": {"a": 1}}, "Unknown field 'a' in filter"),
         ("bookmarks/delete", {"filter": ADA}, "expected_count: is required with filter"),
         ("bookmarks/delete", {"filter": {"label_match": "all"}}, "filter.label_match: needs label"),
         (
@@ -112,7 +111,6 @@ async def test_all_that_match_are_deleted_and_restored(alice: Member) -> None:
             {"is_read": True, "filter": ADA, "expected_count": 2},
             "expected_coun",
         ),
-        ("bookmarks/delete", {}, "tweet_ids: either tweet_ids or filter is required"),
     ],
 )
 async def test_an_invalid_request_changes_nothing(

@@ -104,19 +104,12 @@ async def test_sending_the_current_values_changes_nothing(alice: Member) -> None
     [
         ({"label_name": ""}, "label_name: "),
         ({"label_name": None}, "label_name: "),
-        ({"label_name": 7}, "label_name: "),
         ({"label_name": "a\x07"}, "label_name: "),
-        ({"label_name": "x" * 101}, "label_name: "),
         ({"label_name": "", "metadata": COLOUR}, "label_name: "),
         ({"color": "#ff0000"}, "color: "),
         ({"color": "Blue"}, "color: "),
-        ({"color": ["blue"]}, "color: "),
         ({"metadata": None}, "metadata: "),
-        ({"metadata": []}, "metadata: "),
-        ({"metadata": "red"}, "metadata: "),
         ({"metadata": {"x": "y" * 5_000}}, "metadata: "),
-        ({"name": "y"}, "Unknown field 'name'. "),
-        ([], "body: "),
     ],
 )
 async def test_an_invalid_change_is_refused_by_field(alice: Member, body: Any, named: str) -> None:

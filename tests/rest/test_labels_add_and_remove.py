@@ -163,13 +163,10 @@ WRONG: list[tuple[Any, str]] = [
     ({"tweet_ids": ["1"]}, "label_name: is required, unless label_id is sent."),
     ({"label_name": "x"}, "tweet_ids: either tweet_ids or filter is required"),
     ({"label_name": "x", "tweet_ids": []}, "tweet_ids: must be an array of 1 to 1,000 items"),
-    ({"label_name": "x", "tweet_ids": "1"}, "tweet_ids: must be an array of 1 to 1,000 items"),
     ({"label_name": "x", "tweet_ids": ["1"] * 1_001}, "tweet_ids: must be an array of 1 to 1,000"),
     ({"label_name": "x", "tweet_ids": ["1", 10**30]}, "tweet_ids[1]: must be a string: a JSON"),
     ({"label_name": "x", "tweet_ids": ["1", ""]}, "tweet_ids[1]: must be a non-empty string, got"),
     ({"label_name": "x", "tweet_ids": ["1", None]}, "tweet_ids[1]: must be a non-empty string"),
-    ({"label_id": 7, "tweet_ids": ["1"]}, "label_id: "),
-    ([], "body: must be a JSON object, got an array of 0."),
 ]
 
 
@@ -242,11 +239,7 @@ async def test_a_partly_failed_batch_is_207_and_counts_the_failures(alice: Membe
 
 MALFORMED: list[tuple[Any, str, str]] = [
     (None, "unknown", "operations[0]: "),
-    ("add", "unknown", "operations[0]: "),
-    (7, "unknown", "operations[0]: "),
-    ([], "unknown", "operations[0]: "),
     ({}, "unknown", "operations[0].op: "),
-    ({"op": None}, "unknown", "operations[0].op: "),
     ({"op": 7, "tweet_ids": ["1"], "label_name": "x"}, "unknown", "operations[0].op: "),
     (operation("toggle", "x", "1"), "toggle", "operations[0].op: "),
     (operation("ADD", "x", "1"), "ADD", "operations[0].op: "),
@@ -256,7 +249,6 @@ MALFORMED: list[tuple[Any, str, str]] = [
     (operation("remove", "x", "1", 1), "remove", "operations[0].tweet_ids[1]: "),
     (operation("add", "x", ""), "add", "operations[0].tweet_ids[0]: "),
     (operation("add", 7, "1"), "add", "operations[0].label_name: "),
-    (operation("add", "x" * 101, "1"), "add", "operations[0].label_name: "),
     (operation("remove", " ", "1"), "remove", "operations[0].label_name: "),
 ]
 

@@ -103,13 +103,13 @@ async def test_saving_a_link_again_and_a_note_keep_the_time(alice: Member) -> No
     assert await _time(alice, post_id) == "2006-03-21T20:50:14Z"
 
 
-@pytest.mark.both
 def _post(listed: dict[str, Any]) -> dict[str, Any]:
     """Without what a library knows about a link, and when it changed the post."""
     own = ("content_", "updated_at")
     return {name: value for name, value in listed.items() if not name.startswith(own)}
 
 
+@pytest.mark.both
 async def test_an_export_gives_back_the_same_times_and_changes_nothing_where_it_came_from(
     alice: Member, bob: Member
 ) -> None:

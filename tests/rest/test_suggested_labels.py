@@ -106,14 +106,6 @@ async def test_suggestions_need_a_paid_plan_as_writing_labels_does(free: Member)
     assert writing.refused(response) == (402, "SUBSCRIPTION_REQUIRED")
 
 
-async def test_three_labels_at_most_are_suggested(alice: Member) -> None:
-    for name in ["one", "two", "three", "four"]:
-        await alice.save(text="old", author="a", tags=[name])
-    new = (await alice.save(text="One, two, three, four.", author="b"))["post_id"]
-
-    assert len(await _suggested(alice, new)) == 3
-
-
 async def _of_ines(member: Member, extra: int = 1) -> tuple[list[str], str]:
     """The ids of posts that "databases" is suggested for, and the id of that label."""
     for n in range(4):

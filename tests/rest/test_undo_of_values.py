@@ -1,5 +1,4 @@
-"""Every write of notes, highlights, labels, views and posts has a change, which gives back what it
-replaced, unless something newer has replaced it again."""
+"""Every write has a change, which gives back what it replaced, unless that was replaced again."""
 
 from typing import Any
 
@@ -50,7 +49,8 @@ async def state(member: Member) -> Any:
 
 def change_of(answer: httpx.Response) -> dict[str, Any]:
     assert answer.status_code < 300, answer.text
-    change: dict[str, Any] = answer.json()["meta"]["change"]
+    found = answer.json()
+    change: dict[str, Any] = found["meta"].get("change") or found["data"]
     return change
 
 
@@ -111,6 +111,21 @@ WRITES: dict[str, tuple[str, str, Any, str]] = {
         "Changed the Smart View “Mine”.",
     ),
     "no view": ("DELETE", "/v1/views/mine", None, "Deleted the Smart View “Mine”. Its posts stay."),
+    "a deletion": ("DELETE", "/v1/bookmarks/1", None, "Moved 1 post to the trash."),
+    "a deletion by ids": (
+        *("POST", "/v1/bookmarks/delete", {"tweet_ids": ["1"]}),
+        "Moved 1 post to the trash.",
+    ),
+    "a restored post": ("POST", "/v1/bookmarks/9/restore", None, "Restored 1 post."),
+    "a post restored by ids": (
+        *("POST", "/v1/bookmarks/restore", {"tweet_ids": ["9"]}),
+        "Restored 1 post.",
+    ),
+    "a flag": (
+        *("POST", "/v1/bookmarks/changes", {"action": "read", "tweet_ids": ["1"]}),
+        "Marked 1 post read.",
+    ),
+    "no label": ("DELETE", "/v1/labels/{label}", None, "Deleted the label “a”, which 1 post had."),
     "a saved link": ("POST", "/v1/bookmarks", LINK, "Saved 1 post."),
     "a label on a saved post": (
         *("POST", "/v1/bookmarks", {"links": ["https://x.com/i/status/1"], "labels": ["new"]}),

@@ -110,15 +110,8 @@ async def test_only_https_and_public_addresses_are_accepted(
 @pytest.mark.parametrize(
     ("fields", "name"),
     [
-        ({"url": 7}, "url"),
         ({"url": ""}, "url"),
-        ({"url": "https://e.example/" + "x" * 2_048}, "url"),
-        ({"events": ["post.eaten"]}, "events"),
         ({"events": ["post.listed"]}, "events"),
-        ({"events": "post.created"}, "events"),
-        ({"tag": "x" * 101}, "tag"),
-        ({"q": "x" * 1_001}, "q"),
-        ({"secret": "whsec_mine"}, "secret"),
         # It would never be sent anything.
         ({"events": ["digest.created"], "tag": "Birds"}, "tag"),
         ({"events": ["digest.created"], "q": "bower*"}, "q: has no meaning"),
