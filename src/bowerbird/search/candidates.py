@@ -12,6 +12,7 @@ from bowerbird.search.meaning.arrays import (
     Numbers,
     np,
     parse_numbers,
+    union,
 )
 from bowerbird.search.scoring import (
     MOST_WORDS,
@@ -81,9 +82,7 @@ def by_both(
     """
     exact_numbers = np.array(exact, np.int64)
     nearest_numbers, _ = _nearest(near, allowed, by_meaning)
-    numbers = np.unique(
-        np.concatenate((words.candidates(allowed, by_words), exact_numbers, nearest_numbers))
-    )
+    numbers = union((words.candidates(allowed, by_words), exact_numbers, nearest_numbers))
     found = _candidates(words, numbers)
     of_these = Numbers(numbers).contains(near.numbers)
     places = np.searchsorted(numbers, near.numbers[of_these])
@@ -91,7 +90,7 @@ def by_both(
     # A post without a vector is not near, whatever the floor.
     is_near = np.zeros(len(numbers), np.bool_)
     is_near[places] = near.scores[of_these] >= near.floor
-    is_exact = np.isin(numbers, exact_numbers)
+    is_exact = Numbers(exact_numbers).contains(numbers)
     found.coverage[is_exact] = np.maximum(found.coverage[is_exact], _MATCH_COVERAGE)
     least = 0 if is_relaxed and not len(exact_numbers) else MOST_WORDS
     has_words = (found.coverage > 0) & (found.coverage >= least)

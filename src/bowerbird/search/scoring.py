@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bowerbird.search.meaning.arrays import Floats, Integers, NDArray, Numbers, np
+from bowerbird.search.meaning.arrays import Floats, Integers, NDArray, Numbers, np, union
 
 # With it, a post with every word stays above posts that are only near in meaning.
 WORD_WEIGHT: Final = 0.7
@@ -110,9 +110,8 @@ class WordScores:
         """Posts with the rarest words; of the last word that fits, only the posts imported last."""
         chosen = np.zeros(0, np.int64)
         for word in sorted(self.words, key=lambda word: word.posts):
-            holders = [latest(s.holders[allowed.contains(s.holders)], most) for s in word.spellings]
-            found = np.unique(np.concatenate(holders))
-            of_word = np.setdiff1d(found, chosen, assume_unique=True)
+            found = union([spelling.holders for spelling in word.spellings])
+            of_word = found[allowed.contains(found) & ~Numbers(chosen).contains(found)]
             chosen = np.concatenate((chosen, latest(of_word, most - len(chosen))))
             if len(chosen) >= most:
                 break

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -316,16 +317,17 @@ class Bookmarks:
         if request.is_best_first and not request.sort.descending:
             numbers, scores = numbers[::-1], scores[::-1]
         # The ranking may have changed since the last page, so a position in it is not enough.
-        unseen = [
+        unseen = (
             place
             for place, number in enumerate(numbers)
             if number not in seen and groups.get(number, (number,))[0] == number
-        ]
-        unseen = unseen[: max(RANKED_MAX - len(seen), 0)]
-        on_page = [numbers[place] for place in unseen[: request.limit]]
-        with_scores = [scores[place] for place in unseen[: request.limit]] if scores else ()
+        )
+        # One more than on the page tells whether another one follows.
+        places = list(islice(unseen, max(min(RANKED_MAX - len(seen), request.limit + 1), 0)))
+        on_page = [numbers[place] for place in places[: request.limit]]
+        with_scores = [scores[place] for place in places[: request.limit]] if scores else ()
         copies = {number: len(groups[number]) for number in on_page if number in groups}
-        is_last = len(unseen) <= request.limit
+        is_last = len(places) <= request.limit
         return _Found(
             Page(*await self._store.contents(account, on_page, with_scores, copies), end=None),
             None if is_last else cursors.ranked(seen.union(on_page), is_relaxed=is_relaxed),

@@ -26,11 +26,13 @@ _BETWEEN: Final = [_RANKS[0] / 2, *((low + high) / 2 for low, high in pairwise(_
 
 
 class Occurrences(Struct, frozen=True):
-    """How often some posts have some words: one byte per word and post, posts one by one."""
+    """How often some posts have some words.
+
+    Posts one by one: one byte per word, and the number of all words in `LENGTH_BYTES`.
+    """
 
     numbers: Sequence[int]
-    counts: bytes
-    lengths: Sequence[int]
+    cells: bytes
 
 
 class WordIndex(Store):
@@ -59,7 +61,7 @@ class WordIndex(Store):
     ) -> Occurrences:
         """How often these posts have each word. Posts without any of the words are left out."""
         if not words or not numbers:
-            return Occurrences((), b"", ())
+            return Occurrences((), b"")
         values = {
             "account_id": account.account_id,
             "any_word": self._database.counting(words),
@@ -71,24 +73,15 @@ class WordIndex(Store):
             **place_values(account),
         }
         rows = await self._database.lists(account).slow_rows(self._sql["occurrences"], values)
-        counted = [
-            _from_fts5(row) if isinstance(row[1], bytes) else _from_ranks(row) for row in rows
-        ]
-        return Occurrences(
-            [row[0] for row in rows],
-            b"".join(counts for counts, _ in counted),
-            [length for _, length in counted],
-        )
+        # SQLite returns the cells.
+        cells = [row[1] if isinstance(row[1], bytes) else _from_ranks(row) for row in rows]
+        return Occurrences([row[0] for row in rows], b"".join(cells))
 
 
-def _from_fts5(row: Row) -> tuple[bytes, int]:
-    counts: bytes = row[1]
-    return counts[:-LENGTH_BYTES], int.from_bytes(counts[-LENGTH_BYTES:], "little")
-
-
-def _from_ranks(row: Row) -> tuple[bytes, int]:
+def _from_ranks(row: Row) -> bytes:
     _, ranks, whole, divided = row
-    return bytes([bisect(_BETWEEN, rank) for rank in ranks]), round(whole / divided)
+    counts = bytes([bisect(_BETWEEN, rank) for rank in ranks])
+    return counts + round(whole / divided).to_bytes(LENGTH_BYTES, "little")
 
 
 _MERGED_FROM: Final = 2

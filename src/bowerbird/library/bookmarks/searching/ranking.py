@@ -3,10 +3,10 @@
 import asyncio
 import sys
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
-from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -99,18 +99,22 @@ class Rankings:
         """
         if not ranking.scores:
             return ranking, {}
-        score_of = dict(zip(ranking.numbers, ranking.scores, strict=True))
-        prints = list(await self._store.prints(account, ranking.numbers))
-        prints.sort(key=itemgetter(1, 0), reverse=True)
-        # Sorting keeps the order of equal scores.
-        prints.sort(key=lambda each: score_of[each[0]], reverse=True)
+        prints = {row[0]: row for row in await self._store.prints(account, ranking.numbers)}
+        # Of equal scores, the newer post comes first.
+        order = [
+            (score, prints[number][1], number)
+            for number, score in zip(ranking.numbers, ranking.scores, strict=True)
+            if number in prints
+        ]
+        order.sort(reverse=True)
+        numbers = [number for _, _, number in order]
         groups: defaultdict[tuple[int, int | None], list[int]] = defaultdict(list)
-        for number, _, text, links in prints:
+        for number in numbers:
+            _, _, text, links = prints[number]
             if text is not None:
                 groups[text, links].append(number)
         copies = {number: group for group in groups.values() if len(group) > 1 for number in group}
-        numbers = [each[0] for each in prints]
-        scores = [score_of[number] for number in numbers]
+        scores = [score for score, _, _ in order]
         return msgspec.structs.replace(ranking, numbers=numbers, scores=scores), copies
 
     async def numbers(
@@ -165,8 +169,10 @@ class Rankings:
         if not numbers:
             return _NOTHING
         read = await self._words.read(account, words)
-        found = await asyncio.to_thread(candidates.matches, read.scores, numbers)
-        return await self._scored(account, read, found)
+        ranking, _ = await self._scored(
+            account, read, partial(candidates.matches, read.scores, numbers)
+        )
+        return ranking
 
     async def _relaxed(self, account: Account, filter: BookmarkFilter) -> Ranking:
         from bowerbird.search import candidates  # noqa: PLC0415 - imports numpy
@@ -177,10 +183,9 @@ class Rankings:
             return Ranking((), (), read.unknown, read.corrections)
         strict = msgspec.structs.replace(filter, words=_strict(filter.words))
         matching = await self._matching(account, strict)
-        found = await asyncio.to_thread(
-            candidates.with_any_word, read.scores, matching, _CONSIDERED
-        )
-        return await self._scored(account, read, found)
+        find = partial(candidates.with_any_word, read.scores, matching, _CONSIDERED)
+        ranking, _ = await self._scored(account, read, find)
+        return ranking
 
     async def _by_meaning(
         self,
@@ -220,7 +225,7 @@ class Rankings:
         read = await self._words.read(account, words)
         strict = msgspec.structs.replace(filter, meaning=None)
         exact = await self._latest(account, strict, RANKED_MAX, matching)
-        both = await asyncio.to_thread(
+        find = partial(
             candidates.by_both,
             read.scores,
             matching,
@@ -230,7 +235,7 @@ class Rankings:
             by_meaning=RANKED_MAX,
             is_relaxed=is_relaxed,
         )
-        ranking = await self._scored(account, read, both)
+        ranking, both = await self._scored(account, read, find)
         is_close = bool(exact) or candidates.are_close(both, near.floor)
         return msgspec.structs.replace(
             ranking,
@@ -248,19 +253,27 @@ class Rankings:
             return True
         return await self._words.has_any(account, query_language.parse(filter.meaning))
 
-    async def _scored(self, account: Account, read: ReadWords, found: "Candidates") -> Ranking:
-        """Counts the words of the best candidates, and orders these."""
+    async def _scored(
+        self, account: Account, read: ReadWords, find: "Callable[[], Candidates]"
+    ) -> "tuple[Ranking, Candidates]":
+        """Counts the words of the best candidates, and orders these. All candidates too."""
         from bowerbird.search import candidates  # noqa: PLC0415 - imports numpy
 
         tokens = read.scores.tokens
-        found = await asyncio.to_thread(candidates.best_so_far, found, read.scores, RANKED_MAX)
         most = max(_COUNTED_AT_LEAST, _COUNTS // max(len(tokens), 1))
-        first = await asyncio.to_thread(candidates.best_so_far, found, read.scores, most)
-        counted = await self._words.counted(account, tokens, first.numbers.tolist())
+
+        def choose() -> "tuple[Candidates, Candidates, list[int]]":
+            found = find()
+            best = candidates.best_so_far(found, read.scores, RANKED_MAX)
+            counted = candidates.best_so_far(best, read.scores, most)
+            return found, best, counted.numbers.tolist()
+
+        found, best, numbers = await asyncio.to_thread(choose)
+        counted = await self._words.counted(account, tokens, numbers)
         ordered = await asyncio.to_thread(
-            candidates.ordered, found, read.scores, counted, RANKED_MAX
+            candidates.ordered, best, read.scores, counted, RANKED_MAX
         )
-        return Ranking(*ordered, read.unknown, read.corrections)
+        return Ranking(*ordered, read.unknown, read.corrections), found
 
     async def _latest(
         self,

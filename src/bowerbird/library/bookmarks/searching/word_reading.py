@@ -254,8 +254,7 @@ class WordReading:
     async def counted(
         self, account: Account, tokens: Sequence[str], numbers: Sequence[int]
     ) -> "Counted":
-        found = await self._index.occurrences(account, tokens, numbers)
-        return await asyncio.to_thread(_counted, tokens, found)
+        return _counted(tokens, await self._index.occurrences(account, tokens, numbers))
 
     async def _held(
         self,
@@ -365,6 +364,7 @@ def _counted(tokens: Sequence[str], found: Occurrences) -> "Counted":
     from bowerbird.search.meaning.arrays import np  # noqa: PLC0415
     from bowerbird.search.scoring import Counted  # noqa: PLC0415 - imports numpy
 
-    counts = np.frombuffer(found.counts, np.uint8).reshape(len(found.numbers), len(tokens))
-    numbers = np.array(found.numbers, np.int64)
-    return Counted(tokens, numbers, counts, np.array(found.lengths, np.int64))
+    cells = np.dtype([("counts", np.uint8, (len(tokens),)), ("length", "<u4")])
+    read = np.frombuffer(found.cells, cells)
+    lengths = read["length"].astype(np.int64)
+    return Counted(tokens, np.array(found.numbers, np.int64), read["counts"], lengths)
