@@ -69,6 +69,9 @@ _PARTS: Final = {
     )
     for separator in ";\t\r\n"
 }
+# Most parts begin with a word, and finding that out is faster than the patterns above.
+_is_unusual_line: Final = re.compile(r"\n(?! *+[\w\n])").search
+_is_unusual_clause: Final = re.compile(r";(?! *+[\w;])").search
 
 
 class NulInCell(ValueError):  # noqa: N818 - it says what is wrong
@@ -96,10 +99,18 @@ def escape_cell(cell: str) -> str:
 
 def finished(cells: Sequence[str]) -> bytes:
     """A row as in RFC 4180, with every cell in quotes. Raises NulInCell."""
-    row = _CELL_END.join(cells)
-    if row.count(_CELL_END) >= len(cells):
+    row = _BETWEEN.join(cells)
+    if _CELL_END in row:
         raise NulInCell
-    row = _with_marked_parts(row).replace('"', '""').replace(_CELL_END, _BETWEEN)
+    if (
+        row.count('"') > 2 * len(cells) - 2
+        or ("\n" in row and _is_unusual_line(row))
+        or (";" in row and _is_unusual_clause(row))
+        or "\t" in row
+        or "\r" in row
+    ):
+        row = _with_marked_parts(_CELL_END.join(cells)).replace('"', '""')
+        row = row.replace(_CELL_END, _BETWEEN)
     return f'"{row}"\r\n'.encode()
 
 
@@ -148,9 +159,6 @@ class _Quoted(Struct, frozen=True, gc=False):
     author_username: str | None = None
     text: str | None = None
     link: str | None = None
-
-
-_NO_ARTICLE, _NO_POST = _Article(), _Quoted()
 
 
 class _Attachment(Struct, frozen=True, gc=False):
@@ -238,8 +246,8 @@ def _without_nul(row: Row) -> Row:
 def _cells(row: Row) -> tuple[str, ...]:
     """The cells of a row, marked where necessary."""
     details, meta = row.tweet_details, row.tweet_details.meta
-    article, quoted = details.article or _NO_ARTICLE, details.quoted_tweet or _NO_POST
-    attachments, counts = details.attachments, meta.non_real_time_engagement_metrics
+    article, quoted, attachments = details.article, details.quoted_tweet, details.attachments
+    counts = meta.non_real_time_engagement_metrics
     return (
         _id(row.post_id),
         escape_cell(details.link),
@@ -249,37 +257,43 @@ def _cells(row: Row) -> tuple[str, ...]:
         escape_cell(details.posted_at),
         row.bookmarked_at,
         row.imported_at,
-        _flag(row.is_read),
-        _flag(row.is_archived),
-        text_cell(", ".join(row.tags or ())),
+        "true" if row.is_read else "false",
+        "true" if row.is_archived else "false",
+        text_cell(", ".join(row.tags)) if row.tags else "",
         text_cell(details.text),
-        text_cell(article.title or ""),
-        text_cell(article.plain_text or article.preview_text or ""),
-        escape_cell(article.url or ""),
-        text_cell(quoted.author_username or ""),
-        text_cell(quoted.text or ""),
-        escape_cell(quoted.link or ""),
-        escape_cell(", ".join([one.type or "" for one in attachments])),
+        *(_of_article(article) if article else _NONE),
+        *(_of_quoted(quoted) if quoted else _NONE),
+        escape_cell(", ".join([one.type or "" for one in attachments])) if attachments else "",
         # One link per line: an address may contain commas.
-        escape_cell("\n".join([one.url for one in attachments if one.url])),
+        escape_cell("\n".join([one.url for one in attachments if one.url])) if attachments else "",
         _id(meta.tweet_conversation_id),
-        _id(meta.tweet_reply_to_tweet_id or ""),
-        _flag(meta.tweet_is_thread or meta.is_sub_tweet_of_thread),
+        _id(meta.tweet_reply_to_tweet_id) if meta.tweet_reply_to_tweet_id else "",
+        "true" if meta.tweet_is_thread or meta.is_sub_tweet_of_thread else "false",
         _count(counts.favorite_count),
         _count(counts.retweet_count),
         _count(counts.reply_count),
         _count(counts.quote_count),
         _count(counts.bookmark_count),
         _count(row.sort_index),
-        escape_cell(row.gone_at or ""),
-        escape_cell(row.removed_at or ""),
-        text_cell(row.note or ""),
-        text_cell("\n\n".join(map(_highlight, row.highlights))),
+        escape_cell(row.gone_at) if row.gone_at else "",
+        escape_cell(row.removed_at) if row.removed_at else "",
+        text_cell(row.note) if row.note else "",
+        text_cell("\n\n".join(map(_highlight, row.highlights))) if row.highlights else "",
     )
 
 
-def _flag(value: bool) -> str:  # noqa: FBT001 - the value itself
-    return "true" if value else "false"
+# Most posts have neither an article nor a quoted post, and an empty cell needs no check.
+_NONE: Final = ("", "", "")
+
+
+def _of_article(article: _Article) -> tuple[str, str, str]:
+    text = article.plain_text or article.preview_text or ""
+    return text_cell(article.title or ""), text_cell(text), escape_cell(article.url or "")
+
+
+def _of_quoted(quoted: _Quoted) -> tuple[str, str, str]:
+    author, text = quoted.author_username or "", quoted.text or ""
+    return text_cell(author), text_cell(text), escape_cell(quoted.link or "")
 
 
 def _count(number: int) -> str:
