@@ -81,7 +81,8 @@ class WordIndex(Store):
 def _from_ranks(row: Row) -> bytes:
     _, ranks, whole, divided = row
     counts = bytes([bisect(_BETWEEN, rank) for rank in ranks])
-    return counts + round(whole / divided).to_bytes(LENGTH_BYTES, "little")
+    length: int = round(whole / divided)
+    return counts + length.to_bytes(LENGTH_BYTES, "little")
 
 
 _MERGED_FROM: Final = 2
