@@ -29,6 +29,10 @@ LINKS = {
     "video": "https://www.youtube.com/watch?v=dQw4w9WgXcQ&utm_source=x&feature=share",
     "paper": "https://arxiv.org/pdf/2309.17453v2",
     "code": "https://github.com/Owner/name/issues/12?fbclid=123",
+    "repository": "https://github.com/ada/nests",
+    "branch": "https://github.com/ada/eggs/tree/main",
+    "wiki": "https://en.wikipedia.org/wiki/Bowerbird",
+    "forum": "https://www.reddit.com/r/birds/comments/abc12/nests/",
     "query": "https://shop.example/item?id=12&ref_src=tw",
 }
 
@@ -60,6 +64,15 @@ TYPED = [
     ("HTTPS://GitHub.com/Owner/Name/", "code"),
     ("owner/name", "code"),
     ("url:github.com/owner", "code"),
+    ("https://github.com/ada/nests/tree/main", "repository"),
+    ("https://github.com/ada/nests.git", "repository"),
+    ("github.com/ada/nests?tab=readme-ov-file#readme", "repository"),
+    ("github.com/ada/eggs", "branch"),
+    ("https://github.com/ada/eggs/tree/main", "branch"),
+    ("https://en.m.wikipedia.org/wiki/Bowerbird", "wiki"),
+    ("old.reddit.com/r/birds/comments/abc12/nests", "forum"),
+    ("https://export.arxiv.org/abs/2309.17453v1", "paper"),
+    ("<https://music.youtube.com/watch?v=dQw4w9WgXcQ>", "video"),
     ("link:https://github.com/owner/name/issues/12", "code"),
     ("site:github.com/owner/name", "code"),
     ("https://shop.example/item?utm_campaign=y&id=12", "query"),
@@ -85,6 +98,7 @@ async def test_another_address_of_a_site_finds_nothing(alice: Member) -> None:
 
     for q in (
         "https://github.com/owner/other",
+        "https://github.com/ada/nests/tree/main/src",
         "youtube.com/watch?v=aaaaaaaaaaa",
         "url:no.example",
     ):

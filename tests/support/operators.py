@@ -88,7 +88,7 @@ ROWS: Final[tuple[tuple[set[str] | frozenset[str], tuple[str, ...]], ...]] = (
     ({"video"}, ("has:video", "type:videos", "filter:video", "media_type:video")),
     (_PICTURES, ("has:media", "filter:media", "type:media")),
     ({"article"}, ("has:article", "type:article", "filter:articles")),
-    ({"linked"}, ("has:link", "filter:links", "type:link")),
+    ({"linked", "youtube"}, ("has:link", "filter:links", "type:link")),
     ({"noted"}, ("has:note", "filter:notes")),
     (set(), ("has:highlight", "has:highlights")),
     ({"read"}, ("is:read", "state:read")),

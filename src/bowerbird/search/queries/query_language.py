@@ -346,8 +346,8 @@ def _strict(term: Term) -> Term:
 
 
 def _word(text: str) -> Term:
-    if addresses.typed(text):
-        return _linked(text)
+    if address := addresses.typed(text):
+        return _linked(address)
     own, sigil_word = word_forms.own_word(text), tokens.lone_sigil_word(text)
     if own is not None:
         term = Term(own)

@@ -19,8 +19,14 @@ _MOST_PARTS: Final = 12
 _MOST_CHARACTERS: Final = 1_000
 _SIGNS: Final = re.compile(r"[^a-z0-9/?&=;]+")
 _BETWEEN: Final = re.compile("[/?&=;]+")
-_OTHER_HOST: Final = re.compile(r"(?:m|mobile|amp)\.(?=[^./]+\.)")
-_HOSTS: Final = dict.fromkeys(("twitter.com", "fxtwitter.com", "vxtwitter.com"), "x.com")
+# For phones: m.example.com, en.m.wikipedia.org.
+_OTHER_HOST: Final = re.compile(r"(?:^|(?<=\.))(?:m|mobile|amp)\.(?=[^./]+\.)")
+_HOSTS: Final = {
+    **dict.fromkeys(("twitter.com", "fxtwitter.com", "vxtwitter.com"), "x.com"),
+    **dict.fromkeys(("old.reddit.com", "new.reddit.com", "np.reddit.com"), "reddit.com"),
+    "export.arxiv.org": "arxiv.org",
+    "music.youtube.com": "youtube.com",
+}
 # By host: the paths of pages that have several addresses, and one address for all of them.
 _VIDEO, _POST, _PAPER = "youtube.com/watch?v=", "x.com/status/", "arxiv.org/abs/"
 _PAGES: Final = {
@@ -30,6 +36,10 @@ _PAGES: Final = {
         _VIDEO,
     ),
     "x.com": (re.compile(r"(?:i/web|\w+)/status(?:es)?/(\d+)", re.ASCII), _POST),
+    "github.com": (
+        re.compile(r"([\w.-]+/[\w.-]+?)(?:\.git)?(?:/tree/[\w.-]+)?(?:\?tab=[\w-]+)?$", re.ASCII),
+        "github.com/",
+    ),
     "arxiv.org": (re.compile(r"(?:abs|pdf|html)/(\d{4}\.\d{4,5})", re.ASCII), _PAPER),
 }
 # Nearly every post of X has its own address. Told apart first, it takes a tenth of the time.
@@ -56,11 +66,10 @@ def tokens_of(addresses: Iterable[str]) -> list[str]:
 
 
 def typed(text: str) -> str:
-    """An address that somebody types or pastes, without what only tracks; "" if it is none."""
+    """An address that somebody types or pastes, without signs around it; "" if it is none."""
     text = text.strip(_EDGES)
-    if len(text) > _MOST_CHARACTERS or not _TYPED.fullmatch(text):
-        return ""
-    return plain(text)
+    is_address = len(text) <= _MOST_CHARACTERS and _TYPED.fullmatch(text) and plain(text)
+    return text if is_address else ""
 
 
 def plain(text: str) -> str:
@@ -92,12 +101,11 @@ def _parts(url: str) -> list[str]:
 
 def _same_page(address: str) -> str:
     """One address for all that lead to the same page of well-known sites."""
-    if address.startswith(("m.", "mobile.", "amp.")):
-        address = _OTHER_HOST.sub("", address, count=1)
     host, slash, path = address.partition("/")
+    host = _OTHER_HOST.sub("", host, count=1)
     host = _HOSTS.get(host, host)
     if host not in _PAGES:
-        return address
+        return f"{host}{slash}{path}"
     pattern, same = _PAGES[host]
     found = pattern.match(path)
     return f"{same}{found[1]}" if found else f"{host}{slash}{path}"
