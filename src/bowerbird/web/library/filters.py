@@ -157,10 +157,11 @@ def _filter(piece: Piece) -> tuple[str, str]:
 
 
 def _kind(value: str) -> tuple[str, str]:
+    # The media type is a card of a link, without addresses in the text.
+    if value in (HIGHLIGHT, "link"):
+        return "has", value
     if value in media.BITS:
         return "media_type", value
-    if value == HIGHLIGHT:
-        return "has", value
     return _FLAGS.get(value, ""), "true" if value in _FLAGS else ""
 
 
