@@ -22,6 +22,8 @@ from bowerbird.requests.bookmarks import ListQuery
 # A letter, because programs take an argument that begins with "-" for an option.
 _FIRST_LETTER: Final = "c"
 _SEAL_BYTES: Final = 8
+# All numbers of so many fit into 64 bits.
+_DIGITS: Final = 18
 # Enough for a full ranked list: a thousand gaps of at most five bytes.
 _MAX_LENGTH: Final = 7_000
 _pack: Final = msgspec.msgpack.Encoder().encode
@@ -87,6 +89,15 @@ def read_as(kind: type[E], text: str, query: bytes) -> E:
     if not isinstance(end, kind):
         raise refused(text)
     return end
+
+
+def read_number(text: str, query: bytes) -> int:
+    """The number in the cursor of a list that is ordered by numbers."""
+    name = read_as(Named, text, query).name
+    # We never return another one, but anyone can forge it.
+    if not (name.isascii() and name.isdigit() and len(name) <= _DIGITS):
+        raise refused(text)
+    return int(name)
 
 
 def seen(end: Ranked) -> set[int]:

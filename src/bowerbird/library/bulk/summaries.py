@@ -199,7 +199,7 @@ class RecentChanges:
         """The latest first. Those that can no longer be undone are left out."""
         limit, now = asked.limit or PAGE_DEFAULT, self._clock()
         query = cursors.query_of(account.account_id, "changes")
-        before = _number(asked.cursor, query) if asked.cursor else _LAST
+        before = cursors.read_number(asked.cursor, query) if asked.cursor else _LAST
         found = await self._store.recent(
             account.account_id, now=now, before=before, limit=limit + 1
         )
@@ -245,10 +245,3 @@ class RecentChanges:
             finished_at=None if row.finished_at is None else with_offset(row.finished_at),
             undo_until=with_offset(row.undo_until) if row.state is BulkState.DONE else None,
         )
-
-
-def _number(cursor: str, query: bytes) -> int:
-    name = cursors.read_as(cursors.Named, cursor, query).name
-    if not (name.isascii() and name.isdigit() and len(name) < len(str(_LAST))):
-        raise cursors.refused(cursor)
-    return int(name)

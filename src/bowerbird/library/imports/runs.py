@@ -134,7 +134,7 @@ class ImportRuns:
     async def list(self, account: Account, limit: int, cursor: str | None) -> RunPage:
         """The newest first."""
         query = cursors.query_of(account.account_id, "imports")
-        before = _LAST if not cursor else _number(cursor, query)
+        before = _LAST if not cursor else cursors.read_number(cursor, query)
         found = await self._store.page(account.account_id, before, limit + 1)
         end = found[limit - 1] if len(found) > limit else None
         return RunPage(
@@ -275,10 +275,3 @@ def _found(run: RunRow | None, run_id: str) -> RunRow:
 def _id(run_id: str) -> str:
     """The id, or "" for a text that cannot be one; databases reject some characters."""
     return run_id if run_id.isascii() and run_id.isalnum() and len(run_id) <= _ID_MAX else ""
-
-
-def _number(cursor: str, query: bytes) -> int:
-    name = cursors.read_as(cursors.Named, cursor, query).name
-    if not (name.isascii() and name.isdigit() and len(name) < len(str(_LAST))):
-        raise cursors.refused(cursor)
-    return int(name)
