@@ -14,6 +14,7 @@ from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.model.instants import with_offset
 from bowerbird.storage.bookmarks.trash import Trashed, TrashStore
 from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.upkeep.idempotency import IdempotencyStore
 from tests.support.imports import found
 from tests.support.service import Member, Service
@@ -39,7 +40,8 @@ async def trash(member: Member, post_id: str, age: int) -> None:
     store, now = TrashStore(member.database), member.clock() - age
 
     async def work(transaction: Transaction) -> None:
-        await store.put(transaction, member.account_id, [Trashed(post_id, b"{}", now)])
+        library = await LibraryStore(member.database).lock(transaction, member.account_id)
+        await store.put(library, [Trashed(post_id, b"{}", now)])
 
     await member.database.write(work)
 

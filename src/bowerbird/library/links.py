@@ -187,9 +187,9 @@ class StoredLinks:
             return after, 0
 
         async def work(transaction: Transaction) -> None:
-            await self._libraries.lock(transaction, account.account_id)
+            library = await self._libraries.lock(transaction, account.account_id)
             ids = [post_id for _, post_id in page]
-            await self._store.add(transaction, account.account_id, ids, self._clock())
+            await self._store.add(library, ids, self._clock())
             # Lists that say that a post stays a link are kept by the version of the library.
             await self._libraries.touch(transaction, account.account_id)
 
@@ -217,9 +217,9 @@ class StoredLinks:
             return
 
         async def work(transaction: Transaction) -> None:
-            await self._libraries.lock(transaction, account_id)
+            library = await self._libraries.lock(transaction, account_id)
             await self._store.set_hosts(transaction, account_id, hosts)
-            await self._store.remove(transaction, account_id, settled)
+            await self._store.remove(library, settled)
 
         await self._database.write(work, account_id)
 

@@ -17,26 +17,21 @@ from bowerbird.model.posts.networks import (
     Reason,
     content_of,
 )
-from bowerbird.storage.database import Store, Transaction
+from bowerbird.storage.database import Transaction
+from bowerbird.storage.libraries import LockedLibrary, LockedStore
 
 # Keeps a transaction short.
 _AT_ONCE: Final = 500
 
 
-class LinkStore(Store):
+class LinkStore(LockedStore):
     resource = "links"
 
-    async def add(
-        self, transaction: Transaction, account_id: int, post_ids: Sequence[str], now: int
-    ) -> None:
-        rows = [{"account_id": account_id, "post_id": one, "now": now} for one in post_ids]
-        await transaction.run_many(self._sql["add"], rows)
+    async def add(self, library: LockedLibrary, post_ids: Sequence[str], now: int) -> None:
+        await self._do_many(library, "add", [{"post_id": one, "now": now} for one in post_ids])
 
-    async def remove(
-        self, transaction: Transaction, account_id: int, post_ids: Sequence[str]
-    ) -> None:
-        rows = [{"account_id": account_id, "post_id": one} for one in post_ids]
-        await transaction.run_many(self._sql["remove"], rows)
+    async def remove(self, library: LockedLibrary, post_ids: Sequence[str]) -> None:
+        await self._do_many(library, "remove", [{"post_id": one} for one in post_ids])
 
     async def due_accounts(self, after: int, now: int, limit: int) -> list[int]:
         rows = await self._read_slowly("due_accounts", after=after, now=now, limit=limit)

@@ -9,7 +9,7 @@ import pytest
 
 from bowerbird.library.bookmarks import trash as trash_list
 from bowerbird.storage.bookmarks.trash import TrashStore
-from bowerbird.storage.database import Transaction
+from bowerbird.storage.libraries import LockedLibrary
 from bowerbird.web.library.addresses import of_view
 from tests.support import make, waiting, writing
 from tests.support.working import at_work
@@ -260,11 +260,9 @@ async def test_many_posts_are_deleted_in_short_transactions(
     store = TrashStore(ann.house.database)
     remove = TrashStore.remove
 
-    async def counted(
-        self: TrashStore, later: Transaction, account_id: int, post_ids: Sequence[str]
-    ) -> None:
+    async def counted(self: TrashStore, library: LockedLibrary, post_ids: Sequence[str]) -> None:
         removed.append(len(post_ids))
-        await remove(self, later, account_id, post_ids)
+        await remove(self, library, post_ids)
 
     monkeypatch.setattr(TrashStore, "remove", counted)
 

@@ -129,8 +129,7 @@ class BulkTurns:
             # Flags are in a narrow row; the JSON of the post is not written.
             return min(len(post_ids), turns.POSTS_PER_TURN)
         if action is BulkAction.RESTORE:
-            library = changeset.library
-            sizes = await self._trash.sizes(library.transaction, library.account_id, post_ids)
+            sizes = await self._trash.sizes(changeset.library, post_ids)
         else:
             sizes = await changeset.sizes(post_ids)
         return fitting(action, [sizes.get(post_id, 0) for post_id in post_ids])

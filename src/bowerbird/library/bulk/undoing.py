@@ -172,13 +172,11 @@ class BulkUndo:
             # The last post may have another field that was not read.
             ids.pop()
         if row.action is BulkAction.TRASH:
-            sizes = (
-                await self._trash.sizes(library.transaction, library.account_id, ids) if ids else {}
-            )
+            sizes = await self._trash.sizes(library, ids) if ids else {}
         else:
             sizes = await changeset.sizes(ids)
             if absent := [one for one in ids if one not in sizes]:
-                sizes |= await self._trash.sizes(library.transaction, library.account_id, absent)
+                sizes |= await self._trash.sizes(library, absent)
         some = ids[: fitting(row.action, [sizes.get(one, 0) for one in ids])]
         is_last = len(found) <= most and len(some) == len(by_post)
         return [one for post_id in some for one in by_post[post_id]], is_last
@@ -264,14 +262,15 @@ class BulkUndo:
         if not fields:
             return 0
         oldest = self._clock() - KEPT
-        transaction, account_id = library.transaction, library.account_id
-        found = await self._trash.within(transaction, account_id, list(fields), oldest)
+        found = await self._trash.within(
+            library.transaction, library.account_id, list(fields), oldest
+        )
         changed = [
             one._replace(bookmark=bookmark)
             for one in found
             if (bookmark := _edited(one.bookmark, fields[one.post_id])) is not None
         ]
-        await self._trash.put(transaction, account_id, changed)
+        await self._trash.put(library, changed)
         return len(changed)
 
     async def _put_back(self, changeset: Changeset, values: Sequence[Changed]) -> list[str]:

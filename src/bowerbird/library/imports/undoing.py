@@ -314,10 +314,8 @@ class Undoing:
         counted = await self._counted.of(opened, reworded)
         await self._store.update(opened, work.rows, counted)
         await self._upsert.mark_stale(opened, work.arrivals)
-        await self._links.add(opened.transaction, opened.account_id, work.emptied, self._clock())
-        await self._deletions.put(
-            opened.transaction, opened.account_id, work.deletions, DELETIONS_MAX
-        )
+        await self._links.add(opened, work.emptied, self._clock())
+        await self._deletions.put(opened, work.deletions, DELETIONS_MAX)
         states = {number: post.state for number, post in current.items()}
         changed = fields_changed(work.rows, states, work.attached, work.detached)
         purged = [current[number].post_id for number in work.removed]

@@ -9,7 +9,8 @@ from typing import Final, NamedTuple
 import msgspec
 
 from bowerbird.model.arrival import Deletion
-from bowerbird.storage.database import Reader, Store, Transaction
+from bowerbird.storage.database import Reader
+from bowerbird.storage.libraries import LockedLibrary, LockedStore
 
 _QUICKLY: Final = 1_000
 
@@ -21,21 +22,18 @@ class Trashed(NamedTuple):
     trashed_at: int
 
 
-class TrashStore(Store):
+class TrashStore(LockedStore):
     resource = "trash"
 
-    async def put(
-        self, transaction: Transaction, account_id: int, trashed: Sequence[Trashed]
-    ) -> None:
-        rows = [{"account_id": account_id, **one._asdict()} for one in trashed]
-        await transaction.run_many(self._sql["put"], rows)
+    async def put(self, library: LockedLibrary, trashed: Sequence[Trashed]) -> None:
+        await self._do_many(library, "put", [one._asdict() for one in trashed])
 
     async def take(
-        self, transaction: Transaction, account_id: int, post_ids: Sequence[str], oldest: int
+        self, library: LockedLibrary, post_ids: Sequence[str], oldest: int
     ) -> list[Trashed]:
         """Moves bookmarks out of the trash, except those that were deleted before `oldest`."""
-        taken = await self.within(transaction, account_id, post_ids, oldest)
-        await self.remove(transaction, account_id, [one.post_id for one in taken])
+        taken = await self.within(library.transaction, library.account_id, post_ids, oldest)
+        await self.remove(library, [one.post_id for one in taken])
         return taken
 
     async def within(
@@ -45,12 +43,9 @@ class TrashStore(Store):
         values = {"account_id": account_id, "post_ids": post_ids, "oldest": oldest}
         return [Trashed(*row) for row in await self._rows(reader, "contents", **values)]
 
-    async def sizes(
-        self, reader: Reader, account_id: int, post_ids: Sequence[str]
-    ) -> dict[str, int]:
+    async def sizes(self, library: LockedLibrary, post_ids: Sequence[str]) -> dict[str, int]:
         """The stored size in bytes of each given post that is in the trash."""
-        values = {"account_id": account_id, "post_ids": post_ids}
-        return {row[0]: row[1] for row in await self._rows(reader, "sizes", **values)}
+        return {row[0]: row[1] for row in await self._of(library, "sizes", post_ids=post_ids)}
 
     async def post_ids(self, account_id: int, oldest: int) -> list[str]:
         """The posts that can still be restored, the oldest first."""
@@ -77,11 +72,8 @@ class TrashStore(Store):
         read = self._database.rows if limit <= _QUICKLY else self._database.slow_rows
         return int((await read(self._sql["count"], values))[0][0])
 
-    async def remove(
-        self, transaction: Transaction, account_id: int, post_ids: Sequence[str]
-    ) -> None:
-        rows = [{"account_id": account_id, "post_id": post_id} for post_id in post_ids]
-        await transaction.run_many(self._sql["remove"], rows)
+    async def remove(self, library: LockedLibrary, post_ids: Sequence[str]) -> None:
+        await self._do_many(library, "remove", [{"post_id": post_id} for post_id in post_ids])
 
     async def contents(
         self, account_id: int, post_ids: Sequence[str], oldest: int
@@ -90,17 +82,12 @@ class TrashStore(Store):
         values = {"account_id": account_id, "post_ids": post_ids, "oldest": oldest}
         return {row[0]: row[1] for row in await self._read("contents", **values)}
 
-    async def empty(
-        self, transaction: Transaction, account_id: int, *, before: int, most: int
-    ) -> list[str]:
+    async def empty(self, library: LockedLibrary, *, before: int, most: int) -> list[str]:
         """Returns the posts that were removed."""
-        rows = await self._rows(
-            transaction, "empty", account_id=account_id, before=before, most=most
-        )
-        return [row[0] for row in rows]
+        return [row[0] for row in await self._of(library, "empty", before=before, most=most)]
 
 
-class DeletionStore(Store):
+class DeletionStore(LockedStore):
     resource = "deletions"
 
     async def known(
@@ -109,18 +96,12 @@ class DeletionStore(Store):
         values = {"account_id": account_id, "post_ids": post_ids}
         return {row[0]: Deletion(*row) for row in await self._rows(reader, "known", **values)}
 
-    async def put(
-        self, transaction: Transaction, account_id: int, deletions: Sequence[Deletion], most: int
-    ) -> None:
+    async def put(self, library: LockedLibrary, deletions: Sequence[Deletion], most: int) -> None:
         """Remembers these deletions, and forgets the oldest beyond the maximum."""
         if not deletions:
             return
-        rows = [{"account_id": account_id, **msgspec.structs.asdict(one)} for one in deletions]
-        await transaction.run_many(self._sql["put"], rows)
-        await self._run(transaction, "forget_oldest", account_id=account_id, limit=most)
+        await self._do_many(library, "put", map(msgspec.structs.asdict, deletions))
+        await self._do(library, "forget_oldest", limit=most)
 
-    async def remove(
-        self, transaction: Transaction, account_id: int, post_ids: Sequence[str]
-    ) -> None:
-        rows = [{"account_id": account_id, "post_id": post_id} for post_id in post_ids]
-        await transaction.run_many(self._sql["remove"], rows)
+    async def remove(self, library: LockedLibrary, post_ids: Sequence[str]) -> None:
+        await self._do_many(library, "remove", [{"post_id": post_id} for post_id in post_ids])

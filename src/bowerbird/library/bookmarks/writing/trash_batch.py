@@ -77,7 +77,7 @@ class TrashBatches:
             )
             for post in posts
         ]
-        await self._store.put(library.transaction, library.account_id, trashed)
+        await self._store.put(library, trashed)
         since = now if since is None else min(since, now)
         await self._remember(library, posts, since, kept)
         await changeset.remove(posts)
@@ -88,12 +88,12 @@ class TrashBatches:
         wanted = await self._absent(library, post_ids)
         if not wanted:
             return {}
-        taken = await self._store.take(transaction, account_id, wanted, self._clock() - KEPT)
+        taken = await self._store.take(library, wanted, self._clock() - KEPT)
         if not taken:
             return {}
         ids = [one.post_id for one in taken]
         deletions = await self._deletions.known(transaction, account_id, ids)
-        await self._deletions.remove(transaction, account_id, list(deletions))
+        await self._deletions.remove(library, list(deletions))
         arrivals = []
         for one in taken:
             incoming = own_json.read(json_depth.cut(one.bookmark), is_stored=True).incoming
@@ -141,7 +141,7 @@ class TrashBatches:
             deletions.append(
                 Deletion(post_id, since, index, existing.completeness, existing.order_source)
             )
-        await self._deletions.put(library.transaction, library.account_id, deletions, DELETIONS_MAX)
+        await self._deletions.put(library, deletions, DELETIONS_MAX)
 
 
 class Purging:
@@ -156,21 +156,26 @@ class Purging:
         self, transaction: Transaction, account_id: int, post_ids: Sequence[str]
     ) -> None:
         # Locked first, as for a deletion.
-        await self._libraries.lock_if_there(transaction, account_id)
-        found = await self._store.sizes(transaction, account_id, post_ids)
-        await self._store.remove(transaction, account_id, list(found))
-        await self._log(transaction, account_id, list(found))
+        library = await self._libraries.lock_if_there(transaction, account_id)
+        if library is not None:
+            found = list(await self._store.sizes(library, post_ids))
+            await self._store.remove(library, found)
+            await self._log(library, found)
 
     async def oldest(
         self, transaction: Transaction, account_id: int, *, before: int, most: int
     ) -> int:
         """Removes some posts that were deleted before a time; returns how many."""
-        await self._libraries.lock_if_there(transaction, account_id)
-        purged = await self._store.empty(transaction, account_id, before=before, most=most)
-        await self._log(transaction, account_id, purged)
+        library = await self._libraries.lock_if_there(transaction, account_id)
+        if library is None:
+            return 0
+        purged = await self._store.empty(library, before=before, most=most)
+        await self._log(library, purged)
         return len(purged)
 
-    async def _log(self, transaction: Transaction, account_id: int, purged: Sequence[str]) -> None:
+    async def _log(self, library: LockedLibrary, purged: Sequence[str]) -> None:
         if purged:
             happened = events.of_purged(purged)
-            await self._libraries.touch(transaction, account_id, happened, self._clock())
+            await self._libraries.touch(
+                library.transaction, library.account_id, happened, self._clock()
+            )

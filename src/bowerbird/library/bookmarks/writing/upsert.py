@@ -153,12 +153,12 @@ class Upsert:
             # The work of a transaction may run again, with the same drafts.
             batch.add(arrival, dict(draft))
         await self._store.insert(opened, batch.new)
-        await self._deletions.remove(opened.transaction, opened.account_id, list(deletions))
+        await self._deletions.remove(opened, list(deletions))
         reworded = [row["number"] for row in batch.changed if row["words"] is not None]
         counted = await self._counted.of(opened, reworded)
         await self._store.update(opened, batch.changed, counted)
         await self.mark_stale(opened, batch.arrivals)
-        await self._note_links(opened.transaction, opened.account_id, batch, stored)
+        await self._note_links(opened, batch, stored)
         await self._label_store.relabel(opened, batch.attached, batch.detached)
         await self.log.record(opened, run, batch, created=room.created, deletions=deletions, by=by)
         if not is_restored:
@@ -185,22 +185,21 @@ class Upsert:
 
     async def _note_links(
         self,
-        transaction: Transaction,
-        account_id: int,
+        opened: LockedLibrary,
         batch: Batch,
         stored: Mapping[str, ExistingBookmark],
     ) -> None:
         """A job reads the text of posts that are only links, until they have one."""
         bare = [row["post_id"] for row in batch.new if row["completeness"] == Completeness.STUB]
         if bare:
-            await self._links.add(transaction, account_id, bare, self._clock())
+            await self._links.add(opened, bare, self._clock())
         filled = [
             row["post_id"]
             for row in batch.changed
             if row["completeness"] > stored[row["post_id"]].completeness == Completeness.STUB
         ]
         if filled:
-            await self._links.remove(transaction, account_id, filled)
+            await self._links.remove(opened, filled)
 
     async def mark_stale(self, opened: LockedLibrary, changed: dict[int, Incoming]) -> None:
         """Marks the vectors of posts whose text changed. Changed counts do not matter."""
