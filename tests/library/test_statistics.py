@@ -159,6 +159,14 @@ async def test_an_empty_library_has_empty_statistics(cast: Service) -> None:
         assert not any(found.hours)
 
 
+async def test_posts_are_counted_again_after_the_library_has_changed(cast: Service) -> None:
+    kept = Statistics(cast.database, lambda: NOW)
+    for saved in (1, 2):
+        await cast.alice.save(bookmarked_at="2026-07-02T00:00:00+00:00")
+        found = [await kept.of(await cast.alice.account(), MONTHS, "UTC") for _ in range(2)]
+        assert [one.saved for one in found] == [saved, saved]
+
+
 async def test_links_are_read_from_the_newest_posts_only(
     cast: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
