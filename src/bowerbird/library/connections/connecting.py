@@ -25,7 +25,7 @@ from bowerbird.library.access.activity import Activity
 from bowerbird.library.connections import connections
 from bowerbird.library.connections.access import place_of, vault_of
 from bowerbird.library.connections.connections import Connections
-from bowerbird.library.sign_in.attempts import Attempt, AttemptKind, Attempts
+from bowerbird.library.sign_in.sessions import Attempt, AttemptKind, Attempts
 from bowerbird.model.accounts import ActivityKind
 from bowerbird.model.connections import (
     HOURLY_S,

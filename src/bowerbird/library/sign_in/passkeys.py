@@ -11,7 +11,6 @@ from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.activity import Activity
-from bowerbird.library.sign_in.attempts import Attempt, AttemptKind, Attempts
 from bowerbird.library.sign_in.one_time_links import Entered
 from bowerbird.library.sign_in.passkey_answers import (
     Assertion,
@@ -22,7 +21,7 @@ from bowerbird.library.sign_in.passkey_answers import (
     read,
     refused,
 )
-from bowerbird.library.sign_in.sessions import Sessions
+from bowerbird.library.sign_in.sessions import Attempt, AttemptKind, Attempts, Sessions
 from bowerbird.model.accounts import ActivityKind, Passkey, SignedIn, Where
 from bowerbird.requests.limits import PASSKEY_NAME_MAX, PASSKEYS_MAX
 from bowerbird.storage.database import Database, Transaction

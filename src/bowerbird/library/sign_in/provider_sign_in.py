@@ -18,15 +18,15 @@ from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.activity import Activity
-from bowerbird.library.sign_in.attempts import (
+from bowerbird.library.sign_in.one_time_links import Entered
+from bowerbird.library.sign_in.sessions import (
     Attempt,
     AttemptKind,
     AttemptRefused,
     Attempts,
     ProvedIdentity,
+    Sessions,
 )
-from bowerbird.library.sign_in.one_time_links import Entered
-from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.model.accounts import ActivityKind, ProviderIdentity, SignedIn, Where
 from bowerbird.openid.providers import Provider
 from bowerbird.openid.sign_in import OpenIdClient, Person

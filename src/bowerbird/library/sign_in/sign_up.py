@@ -12,11 +12,10 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.accounts.accounts import Accounts, EmailRefused
 from bowerbird.library.sign_in import one_time_links
-from bowerbird.library.sign_in.attempts import Attempt, AttemptKind, Attempts
 from bowerbird.library.sign_in.one_time_links import Entered, Invitations
 from bowerbird.library.sign_in.passkeys import METHOD, Passkeys, Started
 from bowerbird.library.sign_in.provider_sign_in import Identities, Returned
-from bowerbird.library.sign_in.sessions import Sessions
+from bowerbird.library.sign_in.sessions import Attempt, AttemptKind, Attempts, Sessions
 from bowerbird.model.accounts import ActivityKind, Where
 from bowerbird.model.keys import new_account_id
 from bowerbird.storage.database import Database, Transaction

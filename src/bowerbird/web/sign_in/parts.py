@@ -9,12 +9,12 @@ from msgspec import Struct
 from bowerbird.assembly import Services
 from bowerbird.clock import DAY
 from bowerbird.library.access.call_allowance import AttemptLimits, TriesWithin
-from bowerbird.library.sign_in.attempts import Attempts
 from bowerbird.library.sign_in.mailed_links import EmailChanges
 from bowerbird.library.sign_in.one_time_links import Invitations
 from bowerbird.library.sign_in.passkey_answers import Site
 from bowerbird.library.sign_in.passkeys import Passkeys
 from bowerbird.library.sign_in.provider_sign_in import Identities, ProviderSignIn
+from bowerbird.library.sign_in.sessions import Attempts
 from bowerbird.library.sign_in.sign_up import SignUp
 from bowerbird.model.accounts import Passkey
 from bowerbird.openid.providers import Provider, configured

@@ -5,9 +5,8 @@ from typing import Final
 from urllib.parse import quote, urlsplit
 
 from bowerbird.errors import Refusal
-from bowerbird.library.sign_in.attempts import Attempt
 from bowerbird.library.sign_in.provider_sign_in import Purpose
-from bowerbird.library.sign_in.sessions import ABSOLUTE_DAYS
+from bowerbird.library.sign_in.sessions import ABSOLUTE_DAYS, Attempt
 from bowerbird.model.accounts import SignedIn
 from bowerbird.openid.sign_in import ProviderProblem
 from bowerbird.web.sign_in.parts import SignInParts
