@@ -119,9 +119,16 @@ def test_new_accounts_are_pro_and_made_by_the_operator_unless_the_settings_say_o
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("DEFAULT_PLAN", "gold"), ("DEFAULT_PLAN", ""), ("SIGN_UP", "on"), ("SIGN_UP", "invitation")],
+    [
+        ("SANDBOX", "maybe"),
+        ("LOG_FORMAT", "xml"),
+        ("DEFAULT_PLAN", "gold"),
+        ("DEFAULT_PLAN", ""),
+        ("SIGN_UP", "on"),
+        ("SIGN_UP", "invitation"),
+    ],
 )
-def test_an_unknown_plan_or_way_to_sign_up_is_refused(name: str, value: str) -> None:
+def test_a_value_that_is_none_of_the_choices_is_refused(name: str, value: str) -> None:
     with pytest.raises(BadSetting, match=f"BOWERBIRD_{name}"):
         Settings.from_env({f"BOWERBIRD_{name}": value})
 

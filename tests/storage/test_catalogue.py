@@ -12,6 +12,7 @@ import apsw
 import asyncpg
 import pytest
 
+from bowerbird.storage.accounts.account_removal import ACCESS, PRIMARY_KEYS
 from bowerbird.storage.database import place_of
 from tests.support.postgres import ThrowawayPostgres
 
@@ -162,6 +163,19 @@ def test_every_key_of_sqlite_starts_with_the_account(sqlite_file: apsw.Connectio
 
     assert [key for key in keys if not starts_with_account(key)] == []
     assert {key.table for key in keys} == LIBRARY - {"keyword"}
+
+
+def test_the_removal_of_an_account_knows_every_table_and_its_key(
+    sqlite_file: apsw.Connection,
+) -> None:
+    primary = {
+        key.table: ", ".join(key.columns)
+        for key in sqlite_keys(sqlite_file)
+        if key.name == "primary key"
+    }
+
+    assert LIBRARY - {"content", "keyword"} <= {*PRIMARY_KEYS, *ACCESS}
+    assert {table: primary[table] for table in PRIMARY_KEYS} == PRIMARY_KEYS
 
 
 def test_only_content_and_keyword_have_place_as_key(sqlite_file: apsw.Connection) -> None:

@@ -70,7 +70,7 @@ class AccountExportStore(Store):
 
 
 # What lets somebody use the account, and what others see of it.
-_ACCESS: Final = (
+ACCESS: Final = (
     *("api_key", "device", "source_connection", "webhook", "web_session", "passkey"),
     *("provider_identity", "one_time_link", "share", "activity", "api_call", "daily_use"),
     *("version_use", "sunset_notice", "digest_preference", "media_account", "library"),
@@ -183,7 +183,7 @@ class AccountRemoval(Store):
 
     async def hide_within(self, transaction: Transaction) -> None:
         """From then on nobody can use the account, and nothing shows that it exists."""
-        await self._empty(transaction, _ACCESS)
+        await self._empty(transaction, ACCESS)
         await transaction.run(self._sql["release_ownership"], {"account_id": self._account_id})
 
     async def remove_bookmarks(self, limit: int) -> int:
@@ -216,8 +216,8 @@ class AccountRemoval(Store):
     async def finish(self) -> None:
         async def work(transaction: Transaction) -> None:
             await self._remove(transaction, _BOOKMARKS, LAST_NUMBER)
-            # _ACCESS again: a server may have written calls that it had counted in memory.
-            await self._empty(transaction, (*PRIMARY_KEYS, *_ACCESS))
+            # ACCESS again: a server may have written calls that it had counted in memory.
+            await self._empty(transaction, (*PRIMARY_KEYS, *ACCESS))
             await self._run(transaction, "give_back_local_number", account_id=self._account_id)
             await self._empty(transaction, ("person",))
 
