@@ -272,23 +272,6 @@ async def test_chosen_posts_are_exported_even_if_they_rank_below_the_limit(
     assert {post["post_id"] for post in with_words} == set(chosen)
 
 
-async def test_new_posts_count_as_pending_until_they_have_a_vector(alice: Member) -> None:
-    await _filled(alice)
-    assert "vector_pending" not in (await alice.listed(vector_search_term="pets"))["meta"]
-
-    new = await alice.save(text="A puppy joined the family.")
-    waiting = await alice.listed(vector_search_term="dogs")
-    assert waiting["meta"]["vector_pending"] == 1
-    assert new["post_id"] not in [bookmark["post_id"] for bookmark in waiting["data"]]
-    by_word = await alice.ids(q="puppy", vector_search_term="dogs")
-    assert new["post_id"] in by_word
-
-    assert await alice.embed() == 1
-    found = await alice.listed(vector_search_term="dogs")
-    assert found["data"][0]["post_id"] == new["post_id"]
-    assert "vector_pending" not in found["meta"]
-
-
 async def _both(member: Member, text: str, **params: Any) -> list[dict[str, Any]]:
     listed = await member.listed(q=text, vector_search_term=text, limit=100, **params)
     found: list[dict[str, Any]] = listed["data"]
@@ -413,7 +396,7 @@ async def test_other_searches_are_not_told_about_it(alice: Member, free: Member)
 async def test_a_search_by_meaning_counts_the_posts_that_it_cannot_find_yet(alice: Member) -> None:
     first = await alice.save(text=TEXT)
     await alice.embed()
-    await alice.save_all([make.post(text="a heron"), make.post(text="a rocket")])
+    await alice.save_all([make.post(post_id="7", text="a heron"), make.post(text="a rocket")])
 
     listed = await alice.listed(vector_search_term="baking bread")
     near = (await alice.get(f"/v1/bookmarks/{first['post_id']}/similar")).json()
@@ -423,7 +406,11 @@ async def test_a_search_by_meaning_counts_the_posts_that_it_cannot_find_yet(alic
         assert answer["meta"]["hint"].endswith(
             "2 posts cannot be found by meaning yet: their vectors are being built."
         )
-    await alice.embed()
+    assert "7" not in await alice.ids(vector_search_term="heron")
+    # By its words it is found at once.
+    assert "7" in await alice.ids(q="heron", vector_search_term="heron")
+    assert await alice.embed() == 2
+    assert (await alice.ids(vector_search_term="heron"))[0] == "7"
     assert "vector_pending" not in (await alice.listed(vector_search_term="bread"))["meta"]
     assert await hint(alice, vector_search_term="baking bread") == ""
 
