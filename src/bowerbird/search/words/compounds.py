@@ -6,7 +6,6 @@ for those that begin with its own word.
 """
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from typing import Final
 
 from bowerbird.model.words import COMPOUND, COMPOUND_END, Form
@@ -34,11 +33,13 @@ def tokens_of(words: Sequence[str], language: str, *, has_hashtags: bool) -> lis
         return []
     found: dict[str, None] = {}
     for one in joining:
-        long = [word for word in words if len(word) >= _LEAST_COMPOUND]
-        found.update(dict.fromkeys(chain.from_iterable(_of_compound(word, one) for word in long)))
+        for word in filter(_is_long, words):
+            if len(word) >= _LEAST_COMPOUND:
+                found.update(dict.fromkeys(_parts(word, stem_of_plain(word, one) or word)))
     if has_hashtags:
-        hashtags = [word[1:] for word in words if word[0] == "#"]
-        found.update(dict.fromkeys(chain.from_iterable(map(_of_hashtag, hashtags))))
+        for word in [word[1:] for word in words if word[0] == "#"]:
+            if _is_long(word):
+                found.update(dict.fromkeys(_parts(word, word)))
     return list(found)
 
 
@@ -62,14 +63,9 @@ def _is_plain(word: str) -> bool:
     return word.isascii() and word.isalpha()
 
 
-def _of_compound(word: str, language: str) -> Tokens:
-    if len(word) > MAX_TOKEN_CHARACTERS - 1 or not _is_plain(word):
-        return ()
-    stem = stem_of_plain(word, language) or word
+def _is_long(word: str) -> bool:
+    return _LEAST_HASHTAG <= len(word) < MAX_TOKEN_CHARACTERS and _is_plain(word)
+
+
+def _parts(word: str, stem: str) -> Tokens:
     return (COMPOUND + word[:-_LEFT_OVER], COMPOUND_END + stem[: _LEFT_OVER - 1 : -1])
-
-
-def _of_hashtag(word: str) -> Tokens:
-    if not _LEAST_HASHTAG <= len(word) <= MAX_TOKEN_CHARACTERS - 1 or not _is_plain(word):
-        return ()
-    return (COMPOUND + word[:-_LEFT_OVER], COMPOUND_END + word[: _LEFT_OVER - 1 : -1])
