@@ -2,7 +2,7 @@
 
 import pytest
 
-from bowerbird.storage.words import abbreviations
+from bowerbird.storage.words import word_counts
 from tests.support.service import Member
 
 pytestmark = [pytest.mark.anyio, pytest.mark.both]
@@ -46,7 +46,7 @@ async def test_a_post_with_the_word_itself_comes_first(alice: Member) -> None:
 async def test_what_an_abbreviation_means_is_limited(
     alice: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(abbreviations, "MOST", 8)
+    monkeypatch.setattr(word_counts, "MOST", 8)
     words = ("bear", "bee", "boar", "bird", "bat")
     texts = [f"{word} nest (BN)" for word in words]
     await save(alice, *texts, "owl moult (OM)", *(f"{word} nest" for word in words), "an owl moult")

@@ -11,8 +11,7 @@ from bowerbird.model.arrival import ExistingBookmark
 from bowerbird.model.labels import name_key
 from bowerbird.storage.database import Database, Reader, Row, place_of
 from bowerbird.storage.libraries import LockedLibrary, LockedStore
-from bowerbird.storage.words.abbreviations import Abbreviations
-from bowerbird.storage.words.word_counts import WordCounts, occurrences
+from bowerbird.storage.words.word_counts import Abbreviations, WordCounts, occurrences
 
 T = TypeVar("T")
 

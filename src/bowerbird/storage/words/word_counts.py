@@ -3,18 +3,21 @@
 Every change of a post changes the counts in the same transaction. A change of many counts, as in an
 import of a file, is only written down there: a job adds it a few seconds later. Posts whose words
 were written by an earlier release are not counted until the job has written them again.
+
+Also the abbreviations that its posts explain. They stay when the posts go, and no more are learnt
+than a table and a query have room for.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import chain
+from itertools import chain, islice
 from typing import Final
 
 import msgspec
 from msgspec import Struct
 
 from bowerbird.model.accounts import Account
-from bowerbird.model.words import GAP, UNCOUNTED_END
+from bowerbird.model.words import ABBREVIATION, GAP, UNCOUNTED_END
 from bowerbird.storage.database import Reader, Row, Store, Transaction, Values, place_values
 from bowerbird.storage.libraries import LockedLibrary
 
@@ -189,3 +192,53 @@ class WordCounts(Store):
         values = {"account_id": library.account_id, "numbers": numbers}
         rows = await library.transaction.rows(self._sql["still_uncounted"], values)
         return dict(tuple(row) for row in rows)
+
+
+MOST: Final = 2_000
+MOST_MEANINGS: Final = 3
+
+
+class Abbreviations(Store):
+    resource = "abbreviations"
+
+    async def of(
+        self, reader: Reader, account_id: int, typed: Sequence[str]
+    ) -> Mapping[str, Sequence[str]]:
+        """What each of these words and phrases means. Unknown ones are left out."""
+        found: defaultdict[str, list[str]] = defaultdict(list)
+        for text, meaning in await self._rows(reader, "of", account_id=account_id, typed=typed):
+            found[text].append(meaning)
+        return found
+
+    async def learn(self, library: LockedLibrary, index_texts: Sequence[str]) -> None:
+        """Adds what the words of new posts explain. Most explain nothing."""
+        pairs = dict.fromkeys(
+            pair for text in index_texts if ABBREVIATION in text for pair in _explained(text)
+        )
+        if not pairs:
+            return
+        transaction, account_id = library.transaction, library.account_id
+        known = await self.of(transaction, account_id, [typed for typed, _ in pairs])
+        new: list[tuple[str, str]] = []
+        meanings = {typed: list(known.get(typed, ())) for typed, _ in pairs}
+        for typed, meaning in pairs:
+            if meaning not in meanings[typed] and len(meanings[typed]) < MOST_MEANINGS:
+                meanings[typed].append(meaning)
+                new.append((typed, meaning))
+        if not new:
+            return
+        rows = await self._rows(transaction, "total", account_id=account_id)
+        values = [
+            {"account_id": account_id, "typed": typed, "meaning": meaning}
+            for typed, meaning in islice(new, max(MOST - rows[0][0], 0))
+        ]
+        await transaction.run_many(self._sql["add"], values)
+
+
+def _explained(index_text: str) -> list[tuple[str, str]]:
+    tokens = [token[1:] for token in index_text.split() if token[0] == ABBREVIATION]
+    parts = [token.partition(2 * ABBREVIATION) for token in tokens]
+    return [
+        (typed.replace(ABBREVIATION, " "), meaning.replace(ABBREVIATION, " "))
+        for typed, _, meaning in parts
+    ]

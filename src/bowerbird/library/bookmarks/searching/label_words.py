@@ -39,7 +39,7 @@ from bowerbird.sources.post_links import parse_listed
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Row
 from bowerbird.storage.labels import LabelStore
-from bowerbird.storage.words.abbreviations import Abbreviations
+from bowerbird.storage.words.word_counts import Abbreviations
 
 _KEPT_ACCOUNTS: Final = 256
 # The database looks up the posts of each label. Shorter names tell more about their posts.
