@@ -178,6 +178,26 @@ async def test_a_wrong_word_still_finds_the_post(alice: Member, q: str, subject:
     assert listed["meta"]["total_count"] == len(listed["data"])
 
 
+async def test_after_the_posts_with_all_words_of_a_sentence_come_those_with_some(
+    alice: Member,
+) -> None:
+    ids = await _filled(alice)
+    await alice.save(text="The heron has green legs and brown feathers")
+    text = "compost needs brown and green in turn"
+
+    best_first = await alice.listed(q=text, sort_by="relevance")
+    quoted = await alice.listed(q=f'"{text}"', sort_by="relevance")
+    newest_first = await alice.listed(q=text)
+
+    assert best_first["data"][0]["post_id"] == ids["garden"]
+    assert len(best_first["data"]) == 2
+    assert best_first["meta"]["hint"] == (
+        "The first posts have all of these words, the others some of them."
+    )
+    assert "relaxed" not in best_first["meta"]
+    assert [len(listed["data"]) for listed in (quoted, newest_first)] == [1, 1]
+
+
 async def test_a_list_with_every_word_is_not_relaxed(alice: Member) -> None:
     ids = await _filled(alice)
 

@@ -99,8 +99,15 @@ def test_one_known_word_among_unknown_ones_matches_a_relaxed_search_only() -> No
     assert candidates.with_any_word(words, ALL, 9).numbers.tolist() == [1, 2]
     assert _both(words, NOTHING_NEAR, is_relaxed=True).numbers.tolist() == [1, 2]
     assert _both(words, NOTHING_NEAR).numbers.tolist() == []
-    # A post matches the whole query, so others need most of its words.
-    assert _both(words, NOTHING_NEAR, [2], is_relaxed=True).numbers.tolist() == [2]
+    # Other posts need most of its words, even if one matches the whole query.
+    assert _both(words, NOTHING_NEAR, [2]).numbers.tolist() == [2]
+
+
+def test_posts_with_the_whole_query_come_before_those_with_any_word() -> None:
+    words = WordScores([_word((1, "heron", (1, 2))), _word((1, "weir", (2,)))], 0, 0)
+    found = candidates.with_any_word(words, ALL, 9, [1, 3])
+
+    assert candidates.ordered(found, words, _uncounted(words), 9)[0] == [1, 3, 2]
 
 
 def test_some_of_the_words_of_a_long_query_count_more_than_those_of_a_short_one() -> None:

@@ -85,6 +85,7 @@ STEM_WEIGHT: Final = 0.8
 # Limits the work for a query that is a pasted page; its rarest words decide.
 MAX_RANKING_WORDS: Final = 16
 _QUESTION_WORDS: Final = 4
+_SENTENCE_WORDS: Final = 6
 
 
 class Form(Struct, frozen=True):
@@ -198,7 +199,16 @@ class WordQuery(Struct, frozen=True):
     @property
     def is_question(self) -> bool:
         """Whether the query has so many words that a search by meaning may suit it better."""
-        return len(self.wanted_terms) + self.left_out >= _QUESTION_WORDS
+        return self._typed >= _QUESTION_WORDS
+
+    @property
+    def is_sentence(self) -> bool:
+        """Whether the query has so many words that few posts that answer it have all of them."""
+        return self._typed >= _SENTENCE_WORDS
+
+    @property
+    def _typed(self) -> int:
+        return len(self.wanted_terms) + self.left_out
 
     @property
     def is_address(self) -> bool:

@@ -21,6 +21,8 @@ from bowerbird.search.scoring import (
     latest,
 )
 
+# Added to the score of posts that match the whole query, in a list of those with any word.
+_EXACT: Final = 1.0
 # Of a post that matches every part of the query, even if not by its words but by a label.
 _MATCH_COVERAGE: Final = 0.8
 # Most posts that answer a query are this much above the floor, and few of those that do not.
@@ -62,8 +64,14 @@ def matches(words: WordScores, numbers: Sequence[int]) -> Candidates:
     return found
 
 
-def with_any_word(words: WordScores, allowed: Numbers, most: int) -> Candidates:
-    return _candidates(words, np.sort(words.candidates(allowed, most)))
+def with_any_word(
+    words: WordScores, allowed: Numbers, most: int, exact: Sequence[int] = ()
+) -> Candidates:
+    """`exact` match the whole query, and come first."""
+    numbers = np.union1d(words.candidates(allowed, most), np.array(exact, np.int64))
+    found = _candidates(words, numbers)
+    found.cosines[np.isin(numbers, exact)] = _EXACT
+    return found
 
 
 def by_both(
@@ -78,7 +86,7 @@ def by_both(
 ) -> Candidates:
     """The nearest posts, those that match the whole query, and those with most of its words.
 
-    `is_relaxed`: if no post matches the whole query, one of its words is enough.
+    `is_relaxed`: one of its words is enough.
     """
     exact_numbers = np.array(exact, np.int64)
     nearest_numbers, _ = _nearest(near, allowed, by_meaning)
@@ -92,7 +100,7 @@ def by_both(
     is_near[places] = near.scores[of_these] >= near.floor
     is_exact = Numbers(exact_numbers).contains(numbers)
     found.coverage[is_exact] = np.maximum(found.coverage[is_exact], _MATCH_COVERAGE)
-    least = 0 if is_relaxed and not len(exact_numbers) else MOST_WORDS
+    least = 0 if is_relaxed else MOST_WORDS
     has_words = (found.coverage > 0) & (found.coverage >= least)
     return found.only(has_words | is_exact | is_near)
 

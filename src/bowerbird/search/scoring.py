@@ -22,12 +22,14 @@ from bowerbird.search.meaning.arrays import Floats, Integers, NDArray, Numbers, 
 WORD_WEIGHT: Final = 0.7
 # A question shares so many of its words with posts that do not answer it.
 CHANCE: Final = 0.35
-FINE_WEIGHT: Final = 0.3
+FINE_WEIGHT: Final = 0.35
 # Of the weight of the coverage, if a query is long.
-TOLD_BY_BM25: Final = 0.7
-LONG_QUERY: Final = 7
+TOLD_BY_BM25: Final = 0.85
+LONG_QUERY: Final = 6
 # Of one word: only the order of posts that have it.
 SHORTEST: Final = 0.05
+# More often counts as often: a text that repeats one word does not win.
+_OFTEN: Final = 5
 # The usual constants of bm25. A post whose words are not counted has the average length.
 _SATURATION: Final = 1.2
 _LENGTH_SHARE: Final = 0.75
@@ -155,7 +157,6 @@ class WordScores:
                 if spelling.token in columns:
                     counts = counted.counts[:, columns[spelling.token]] * spelling.weight
                     often[rows] = np.maximum(often[rows], counts)
-            # The logarithm keeps a text that repeats one word from winning.
-            often = np.where(often > 1, 1 + np.log(np.maximum(often, 1)), often)
+            np.minimum(often, _OFTEN, out=often)
             total += word.idf * often * (_SATURATION + 1) / (often + norm)
         return total

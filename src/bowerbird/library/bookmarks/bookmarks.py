@@ -406,6 +406,8 @@ class Bookmarks:
             return explaining.relaxed(filter.words, found.ranking)
         if found.total and not found.ranking.is_close:
             return explaining.NOT_CLOSE
+        if found.ranking.is_wider and filter.meaning is None:
+            return explaining.SOME_HAVE_ALL
         if found.total or found.hidden:
             return found.hint
         return await self._reasons.of_nothing(account, filter, found.ranking)

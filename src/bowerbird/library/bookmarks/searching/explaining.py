@@ -19,6 +19,7 @@ from bowerbird.storage.database import Database
 from bowerbird.storage.labels import LabelStore
 
 _SOME_WORDS: Final = "No post has all of these words. These have some of them."
+SOME_HAVE_ALL: Final = "The first posts have all of these words, the others some of them."
 NOT_CLOSE: Final = "Nothing matches closely. The nearest:"
 NOT_LOOKED_AT: Final = (
     "Posts that an earlier version stored are still being looked at, so some may be missing."

@@ -17,7 +17,7 @@ from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
 from bowerbird.model.posts.filters import BookmarkFilter, Sort
 from bowerbird.model.words import Term, VectorStoreState, WordQuery
-from bowerbird.requests.limits import RANKED_MAX
+from bowerbird.requests.limits import PAGE_DEFAULT, RANKED_MAX
 from bowerbird.search.meaning.embedding import NO_FLOOR
 from bowerbird.search.queries import query_language
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
@@ -76,11 +76,12 @@ class Rankings:
         """The best bookmarks, best first or ordered by `sort`.
 
         `store` holds the vectors that a search by meaning reads. `is_relaxed`: a search by words
-        and meaning may find a post by one of the words.
+        and meaning may find a post by one of the words, and so may a sentence, after the posts
+        with all of them.
         """
         await _load()
         if filter.meaning is None:
-            found = await self._by_words(account, filter)
+            found = await self._by_words(account, filter, is_relaxed=is_relaxed and sort is None)
         else:
             found = await self._by_meaning(account, filter, store, is_relaxed=is_relaxed)
         return await self._in_order(account, found, sort)
@@ -156,7 +157,9 @@ class Rankings:
             ranking, numbers=numbers, scores=[scores[n] for n in numbers] if scores else ()
         )
 
-    async def _by_words(self, account: Account, filter: BookmarkFilter) -> Ranking:
+    async def _by_words(
+        self, account: Account, filter: BookmarkFilter, *, is_relaxed: bool
+    ) -> Ranking:
         from bowerbird.search import candidates  # noqa: PLC0415 - imports numpy
 
         words = filter.words
@@ -169,21 +172,31 @@ class Rankings:
         if not numbers:
             return _NOTHING
         read = await self._words.read(account, words)
+        if is_relaxed and words.is_sentence and len(numbers) < PAGE_DEFAULT:
+            ranking = await self._with_any_word(account, filter, read, numbers)
+            return msgspec.structs.replace(ranking, is_wider=len(ranking.numbers) > len(numbers))
         ranking, _ = await self._scored(
             account, read, partial(candidates.matches, read.scores, numbers)
         )
         return ranking
 
     async def _relaxed(self, account: Account, filter: BookmarkFilter) -> Ranking:
-        from bowerbird.search import candidates  # noqa: PLC0415 - imports numpy
-
         assert filter.words is not None
         read = await self._words.read(account, filter.words)
         if not read.scores.words or not is_relaxable(filter.words):
             return Ranking((), (), read.unknown, read.corrections)
+        return await self._with_any_word(account, filter, read, ())
+
+    async def _with_any_word(
+        self, account: Account, filter: BookmarkFilter, read: ReadWords, exact: Sequence[int]
+    ) -> Ranking:
+        """`exact` match the whole filter, and come first."""
+        from bowerbird.search import candidates  # noqa: PLC0415 - imports numpy
+
+        assert filter.words is not None
         strict = msgspec.structs.replace(filter, words=_strict(filter.words))
         matching = await self._matching(account, strict)
-        find = partial(candidates.with_any_word, read.scores, matching, _CONSIDERED)
+        find = partial(candidates.with_any_word, read.scores, matching, _CONSIDERED, exact)
         ranking, _ = await self._scored(account, read, find)
         return ranking
 
@@ -233,7 +246,7 @@ class Rankings:
             exact or (),
             by_words=_CONSIDERED,
             by_meaning=RANKED_MAX,
-            is_relaxed=is_relaxed,
+            is_relaxed=is_relaxed and (words.is_sentence or not exact),
         )
         ranking, both = await self._scored(account, read, find)
         is_close = bool(exact) or candidates.are_close(both, near.floor)
