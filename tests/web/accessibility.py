@@ -36,13 +36,13 @@ TARGETS: Final = {"rules": {"target-size": {"enabled": True}}}
 TARGETS_WITHOUT_CONTRAST: Final = {"rules": TARGETS["rules"] | NO_CONTRAST["rules"]}
 
 # Too small for a thumb. Links inside sentences are as high as their line, and a box to tick is as
-# large as its label. The others that may be smaller have room around them, which axe checks.
+# large as its label. What reacts around a switch is not in its box.
 SMALL: Final = """
 () => [...document.querySelectorAll(
   "button, .btn, .ib, summary, .tabbar > *, .side li a, select, textarea, .opt," +
   "input:not([type=hidden], [type=checkbox], [type=radio])"
 )].filter((each) => each.checkVisibility({ opacityProperty: true, visibilityProperty: true }))
-  .filter((each) => !each.matches(".sr, .switch, .suggest button, .bucket summary, .tight > input"))
+  .filter((each) => !each.matches(".sr, .switch"))
   .map((each) => [each, each.getBoundingClientRect()])
   .filter(([each, box]) => box.height > 1 && box.height < 39.5)
   .map(([each, box]) => `${each.tagName} ${each.className} ${each.textContent} ${box.height}`)
