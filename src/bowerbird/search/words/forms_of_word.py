@@ -1,8 +1,9 @@
 """The spellings and stems of one word in one language, as tokens with marks."""
 
+from functools import lru_cache
 from typing import Final
 
-from bowerbird.model.words import GAP, OTHER_FORM, STEM, normalized
+from bowerbird.model.words import OTHER_FORM, STEM, normalized
 from bowerbird.search.words import spellings
 from bowerbird.search.words.compounds import Tokens
 from bowerbird.search.words.languages import OTHER_SCRIPTS
@@ -17,8 +18,11 @@ _WITH_DIGRAPHS: Final = frozenset({"de", "da", "no", "sv"})
 _HEBREW, _END_OF_HEBREW, _END_OF_ARABIC = "\u0590", "\u05ff", "\u06ff"
 
 
+# Most words of a post were in posts before it: a third less for the text of an index.
+@lru_cache(maxsize=65_536)
 def of_folded_word(word: str, language: str) -> Tokens:
-    if word == GAP or len(word) > MAX_MARKED_CHARACTERS:
+    """The marked tokens of a word of ASCII letters; other words have none of this kind."""
+    if not (word.isascii() and word.isalpha()) or len(word) > MAX_MARKED_CHARACTERS:
         return ()
     if language != ENGLISH:
         found = [OTHER_FORM + other for other in other_spellings(word, language)]

@@ -6,10 +6,10 @@ does the same for queries.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 from typing import Final, NamedTuple
 
-from bowerbird.model.words import GAP, OTHER_FORM
+from bowerbird.model.words import OTHER_FORM
 from bowerbird.search.words import spellings
 from bowerbird.search.words.compounds import Tokens
 from bowerbird.search.words.forms_of_word import (
@@ -97,7 +97,7 @@ def forms_of_words(words: Iterable[str], language: str) -> Iterator[tuple[str, T
     for forms in map(_FormsIn, likely_languages(language)):
         for word in words:
             # Most words have no forms.
-            if found := forms.of_word(word):
+            if found := of_folded_word(word, forms.of_words):
                 yield word, found
 
 
@@ -105,7 +105,7 @@ def _of_words_and_pieces(
     forms: "_FormsIn", words: Sequence[str], names: Tokens, pieces: Sequence[str]
 ) -> dict[str, None]:
     # Most words have no forms. Leaving those out takes less time than walking through them.
-    found: Iterable[Tokens] = filter(None, map(forms.of_word, dict.fromkeys(words)))
+    found: Iterable[Tokens] = filter(None, map(of_folded_word, words, repeat(forms.of_words)))
     found = chain(found, (names,), map(forms.of_piece, pieces))
     return dict.fromkeys(chain.from_iterable(found))
 
@@ -215,7 +215,7 @@ def _of_word(token: str, text: str, forms: "_FormsIn") -> Sequence[str]:
         if token.isdigit():
             return ()
         if token.isalpha():
-            found = forms.of_word(token)
+            found = of_folded_word(token, forms.of_words)
             shorter = spellings.without_digraphs(token) if is_name(text) else None
             return found if shorter is None else (*found, OTHER_FORM + shorter)
     language = forms.language
@@ -241,13 +241,7 @@ class _FormsIn:
     def __init__(self, language: str) -> None:
         self.language = language
         # Latin words in a text of another script are taken for English.
-        self._of_words = ENGLISH if language in OTHER_SCRIPTS else language
-
-    def of_word(self, word: str) -> Tokens:
-        # The gap between two fields is in every post.
-        if (word.isascii() and word.isalpha()) or word == GAP:
-            return of_folded_word(word, self._of_words)
-        return ()
+        self.of_words = ENGLISH if language in OTHER_SCRIPTS else language
 
     def of_piece(self, piece: str) -> Tokens:
         # They have no language.
