@@ -21,7 +21,7 @@ from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.fields import gates_for
 from bowerbird.search.queries.highlights import merge_overlaps
 from bowerbird.search.queries.term_spans import Span, TermSpans
-from bowerbird.search.queries.text_language import language_of_texts
+from bowerbird.search.words.languages import language_of_texts
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore, Page
 from bowerbird.storage.bookmarks.changeset import AnnotationStore
 from bowerbird.storage.database import Database, Transaction

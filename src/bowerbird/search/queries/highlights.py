@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from bowerbird.model.words import Form, WordQuery
 from bowerbird.search.queries.term_spans import Span, TermSpans
-from bowerbird.search.queries.text_language import language_of_texts
+from bowerbird.search.words.languages import language_of_texts
 from bowerbird.search.words.tokens import is_unspaced
 
 SNIPPET_CHARACTERS: Final = 240

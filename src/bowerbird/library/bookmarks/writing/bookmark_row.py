@@ -17,7 +17,7 @@ from bowerbird.model.posts import networks, traits
 from bowerbird.model.posts.bookmarks import RENDER_VERSION, ImportRecord, Post, own_words, rendering
 from bowerbird.model.posts.media import DOMAIN, TITLE, attached_texts, bits_of
 from bowerbird.model.words import first_line, order_key
-from bowerbird.search.queries.text_language import sure_language
+from bowerbird.search.words.languages import sure_language
 from bowerbird.search.words.tokens import COUNTED_FORM, INDEX_FORM, index_text
 from bowerbird.storage.database import Database
 from bowerbird.storage.libraries import LockedLibrary
