@@ -3,6 +3,8 @@
 import pytest
 
 from bowerbird.storage.words import word_counts
+from tests.support import writing
+from tests.support.ruling import rule, run, tags
 from tests.support.service import Member
 
 pytestmark = [pytest.mark.anyio, pytest.mark.both]
@@ -63,3 +65,33 @@ async def test_an_account_has_rows_of_its_own(alice: Member) -> None:
     values = {"account_id": alice.account_id}
     stored = [tuple(row) for row in await alice.database.rows(rows, values)]
     assert stored == [("blue nest survey", "bns"), ("bns", "blue nest survey")]
+
+
+async def test_a_rule_matches_the_words_that_are_typed_and_common_abbreviations(
+    alice: Member,
+) -> None:
+    await rule(alice, query={"q": "bns OR kubernetes"})
+    texts = ("Blue nest survey (BNS) began", "the bns of May", "a blue nest survey", "k8s")
+    await save(alice, *texts)
+    await run(alice)
+
+    assert await tags(alice) == {"1": ["Birds"], "2": ["Birds"], "3": [], "4": ["Birds"]}
+    query = {"query": {"q": "bns"}}
+    preview = await writing.send(alice, "POST", "/v1/rules/preview", query)
+    assert preview.json()["data"]["count"] == 2
+    made = await rule(alice, name="Past", query={"q": "bns"}, is_on=False)
+    path = f"/v1/rules/{made['rule_id']}/apply"
+    refused = await writing.send(alice, "POST", path, {"expected_count": 3})
+    assert refused.status_code == 409
+
+
+async def test_a_change_says_that_posts_match_by_an_abbreviation(alice: Member) -> None:
+    await save(alice, "Blue nest survey (BNS) began", "the bns of May", "a blue nest survey")
+
+    body = {"filter": {"q": "bns"}, "expected_count": 3}
+    refused = await writing.send(alice, "POST", "/v1/bookmarks/delete", body)
+    assert refused.status_code == 409
+    assert "1 more" in writing.sentence(refused)
+    assert "only by an abbreviation that a post explains" in writing.sentence(refused)
+    count = await writing.send(alice, "POST", "/v1/bookmarks/delete", {**body, "expected_count": 2})
+    assert count.json()["data"]["changed"] == 2

@@ -101,7 +101,9 @@ class BulkSelection:
         self._views = views
         self._clock = clock
 
-    async def choose(self, account: Account, request: BulkRequest) -> Chosen:
+    async def choose(
+        self, account: Account, request: BulkRequest, *, is_of_rule: bool = False
+    ) -> Chosen:
         """Reads the posts that match now. Posts that are saved later are not among them."""
         if request.label_name is not None:
             plans.check_writes(account)
@@ -109,7 +111,7 @@ class BulkSelection:
         if version is not None:
             # Of what is kept in memory, only the present may count.
             account = msgspec.structs.replace(account, version=version)
-        post_ids, left_out, words = await self._chosen(account, request)
+        post_ids, left_out, words = await self._chosen(account, request, is_of_rule=is_of_rule)
         if len(post_ids) > limits.CHANGE_POSTS_MAX:
             raise Refusal(
                 Code.INVALID_REQUEST,
@@ -162,11 +164,14 @@ class BulkSelection:
             for one, reason in zip(_bookmarks(found_posts), why, strict=True)
         ]
 
-    async def _chosen(self, account: Account, request: BulkRequest) -> _Matching:
+    async def _chosen(
+        self, account: Account, request: BulkRequest, *, is_of_rule: bool
+    ) -> _Matching:
         if request.action == "restore" or request.post_ids is not None:
             return _Matching(await self._named(account, request))
         filter = await self._filter(account, request)
-        found = await self._matching(account, await self._labels.resolved(account, filter))
+        resolved = await self._labels.resolved(account, filter, is_of_rule=is_of_rule)
+        found = await self._matching(account, resolved)
         words, filters = filter.words, request.filters
         if words is None or not words.wanted_terms or filter.meaning is not None:
             return _Matching(found)
@@ -230,8 +235,8 @@ def _elsewhere(left_out: int) -> str:
     if not left_out:
         return ""
     return (
-        f" {left_out:,} more have the words only in names, link titles or alt texts; text_only "
-        "false includes them."
+        f" {left_out:,} more have the words only in names, link titles or alt texts, or match only "
+        "by an abbreviation that a post explains; text_only false includes them."
     )
 
 

@@ -82,7 +82,7 @@ class RuleMatching:
         query = msgspec.convert(rule.body.query, RuleQuery)
         zone = await self._zones.of(account, query)
         filter = filter_of(query, self._clock(), zone)
-        filter = await self._labels.resolved(account, filter)
+        filter = await self._labels.resolved(account, filter, is_of_rule=True)
         compiled = Compiled(rule, filter, favourite, is_moving=_is_moving(filter))
         filter = _with(filter, _conditions(compiled))
         if rule.body.when is When.LABELLED and not rule.body.label_name:

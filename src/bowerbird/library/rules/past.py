@@ -84,7 +84,7 @@ class RulePast:
     ) -> RulePreviewed:
         plans.check_rules(account)
         request = _request(change_filters(query, when, label_name))
-        chosen = matching = await self._selection.choose(account, request)
+        chosen = matching = await self._selection.choose(account, request, is_of_rule=True)
         if near_label is not None:
             chosen = await self._nearest(account, near_label, matching)
         examples = await self._selection.examples(account, request, chosen)
@@ -112,9 +112,11 @@ class RulePast:
         body = rule.body
         filters = change_filters(body.query, body.when, body.label_name)
         if body.near_label is None:
-            chosen = await self._selection.choose(account, _request(filters, expected_count))
+            request = _request(filters, expected_count)
+            chosen = await self._selection.choose(account, request, is_of_rule=True)
         else:
-            chosen = await self._selection.choose(account, _request(filters))
+            request = _request(filters)
+            chosen = await self._selection.choose(account, request, is_of_rule=True)
             chosen = await self._nearest(account, body.near_label, chosen)
             self._selection.check_count(expected_count, chosen.count)
         favourite = await self._matching.favourite(account)

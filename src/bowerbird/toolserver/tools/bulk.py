@@ -268,8 +268,8 @@ def _next_step(change: BulkChange) -> str:
     if not change.count:
         return "There is nothing to change."
     more = (
-        f" {change.left_out} more have the words only in names, link titles or alt texts; "
-        "text_only false includes them."
+        f" {change.left_out} more have the words only in names, link titles or alt texts, or match "
+        "only by an abbreviation that a post explains; text_only false includes them."
         if change.left_out
         else ""
     )

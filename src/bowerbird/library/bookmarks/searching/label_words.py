@@ -81,8 +81,13 @@ class LabelWords:
         # By account.
         self._kept = LruCache(_KEPT_ACCOUNTS)
 
-    async def resolved(self, account: Account, filter: BookmarkFilter) -> BookmarkFilter:
-        """The filter with the labels that its words match."""
+    async def resolved(
+        self, account: Account, filter: BookmarkFilter, *, is_of_rule: bool = False
+    ) -> BookmarkFilter:
+        """The filter with the labels that its words match, and with learnt abbreviations.
+
+        Not those for a rule: the post of a stranger would change what it does.
+        """
         words = filter.words
         if words is not None and any(map(_is_starred, words.conditions)):
             reading = await self._accounts.reading(self._database, account.account_id)
@@ -94,7 +99,7 @@ class LabelWords:
         if any(term.address for term in _terms(words.parts)):
             words = msgspec.structs.replace(words, parts=with_terms(words.parts, _with_post))
             filter = msgspec.structs.replace(filter, words=words)
-        if phrases := abbreviated.phrases(words):
+        if not is_of_rule and (phrases := abbreviated.phrases(words)):
             keys = list(dict.fromkeys(chain.from_iterable(keys for _, keys in phrases)))
             learnt = await self._abbreviations.of(self._database, account.account_id, keys)
             words = abbreviated.expanded(words, phrases, learnt)
