@@ -33,7 +33,7 @@ from tests.support import waiting
 from tests.support.imports import found
 from tests.support.models import ignore
 from tests.support.service import Member
-from tests.support.word_counts import age, age_parts, indexed
+from tests.support.word_counts import age, age_addresses, age_parts, indexed
 from tests.support.working import new_account
 
 pytestmark = pytest.mark.anyio
@@ -265,6 +265,28 @@ async def test_counted_posts_of_the_previous_form_are_written_again_and_stay_cou
     assert await counts.stored(account) == before
     assert before == await indexed(alice.database, account, tmp_path)
     assert await Reindexing(alice.database, alice.clock).due_accounts(0, job_kind="reindex") == []
+
+
+@pytest.mark.both
+async def test_words_of_0_8_0_are_written_again_with_other_parts_of_addresses(
+    alice: Member,
+) -> None:
+    link = {"type": "link", "url": "https://en.m.wikipedia.org/wiki/Bowerbird"}
+    await alice.save(post_id="1", text="The Blue Nest Survey (BNS)", attachments=[link])
+    await alice.save(post_id="2", text="Nothing but BNS")
+    account, counts = await alice.account(), WordCounts(alice.database)
+    before = await counts.stored(account)
+    await age_addresses(alice.database, account, {"enwikipediaorg": "enmwikipediaorg"})
+    typed = ("https://en.wikipedia.org/wiki/Bowerbird", "https://en.m.wikipedia.org/wiki/Bowerbird")
+    assert [await alice.ids(q=q) for q in typed] == [[], []]
+
+    await reindexed(alice)
+
+    assert [await alice.ids(q=q) for q in typed] == [["1"], ["1"]]
+    assert sorted(await alice.ids(q="Blue Nest Survey")) == ["1", "2"]
+    assert await counts.stored(account) == before
+    checks = Checks(alice.database, fixes=False, is_deep=True)
+    assert await checks.account(await alice.account(), lambda _: None) == []
 
 
 async def test_what_a_node_of_an_earlier_release_counts_twice_is_counted_again(

@@ -1,6 +1,7 @@
 """The words of an account's posts, counted in the index itself."""
 
 from collections import Counter
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -8,7 +9,7 @@ import apsw
 
 from bowerbird.library.bookmarks.writing.bookmark_row import stored_words
 from bowerbird.model.accounts import Account
-from bowerbird.model.words import GAP, OTHER_FORM, STEM, UNCOUNTED, UNCOUNTED_END
+from bowerbird.model.words import ABBREVIATION, GAP, OTHER_FORM, STEM, UNCOUNTED, UNCOUNTED_END
 from bowerbird.search.words.tokens import COUNTED_FORM
 from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.database import Database, Transaction, place_values
@@ -84,7 +85,24 @@ async def age(database: Database, account: Account) -> None:
 
 
 async def age_parts(database: Database, account: Account) -> None:
-    """Leaves the posts as the previous release stored them: counted, but not found by parts."""
+    """Leaves the posts as 0.5.0 stored them: counted, but not found by parts."""
+    end = f"{UNCOUNTED_END} "
+    await _reword(database, account, COUNTED_FORM, lambda words: words.rpartition(end)[2])
+
+
+async def age_addresses(database: Database, account: Account, older: Mapping[str, str]) -> None:
+    """Leaves the posts as 0.8.0 stored them: other parts of addresses, nothing is explained."""
+
+    def words_of_then(words: str) -> str:
+        kept = [word for word in words.split() if not word.startswith(ABBREVIATION)]
+        return " ".join(f"{word[0]}{older.get(word[1:], word[1:])}" for word in kept)
+
+    await _reword(database, account, 3, words_of_then)
+
+
+async def _reword(
+    database: Database, account: Account, form: int, change: Callable[[str], str]
+) -> None:
     upserts, counts = UpsertStore(database), WordCounts(database)
 
     async def work(transaction: Transaction) -> None:
@@ -92,8 +110,9 @@ async def age_parts(database: Database, account: Account) -> None:
         library = await LibraryStore(database).lock(transaction, account.account_id)
         for (number,) in await transaction.rows(_NUMBERS, values):
             stored = await counts.counted_renderings(library, [number], COUNTED_FORM)
-            words = (stored_words(stored[0]) or "").rpartition(f"{UNCOUNTED_END} ")[2]
-            row = {"number": number, "words": words, "word_form": COUNTED_FORM}
+            words = stored_words(stored[0]) or ""
+            row = {"number": number, "words": change(words), "word_form": form}
             await upserts.reword(library, [row], occurrences([words]))
+        await transaction.run("DELETE FROM abbreviation WHERE account_id = :account_id", values)
 
     await database.write(work)

@@ -19,8 +19,8 @@ from bowerbird.search.words.token_folding import MAX_TOKEN_CHARACTERS, UNSPACED,
 
 # The form of this token text. Raise it with every change of the tokens: a job then writes the words
 # of older posts again. The number is also in storage/sql/words/word_counts.*.sql and in the partial
-# index bookmark_reworded, which a migration must create again.
-INDEX_FORM: Final = 3
+# index of the last migration for it (0055), which a migration must create again by another name.
+INDEX_FORM: Final = 4
 # Posts from this form on are counted: their counted tokens are the same.
 COUNTED_FORM: Final = 2
 

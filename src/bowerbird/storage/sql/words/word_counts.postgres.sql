@@ -12,7 +12,7 @@ old AS (
     SELECT b.account_id
       FROM bookmark AS b
      WHERE b.account_id > :after
-       AND b.word_form < 3
+       AND b.word_form < 4
      ORDER BY b.account_id
      LIMIT 1000),
 ends AS (

@@ -28,10 +28,10 @@ DELETE FROM word_count
 -- name: uncounted
 -- The first posts whose words have an old form, and the size of each. Content can be lost.
 SELECT b.number, coalesce(length(c.rendering), 0)
-  FROM bookmark AS b INDEXED BY bookmark_reworded
+  FROM bookmark AS b INDEXED BY bookmark_of_older_form
   LEFT JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
  WHERE b.account_id = :account_id
-   AND b.word_form < 3
+   AND b.word_form < 4
  ORDER BY b.number
  LIMIT :limit
 
@@ -41,14 +41,14 @@ SELECT b.number, b.content_hash, c.rendering
   LEFT JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
  WHERE b.account_id = :account_id
    AND b.number = ANY(CAST(:numbers AS bigint[]))
-   AND b.word_form < 3
+   AND b.word_form < 4
 
 -- name: still_uncounted
 SELECT b.number, b.content_hash
   FROM bookmark AS b
  WHERE b.account_id = :account_id
    AND b.number = ANY(CAST(:numbers AS bigint[]))
-   AND b.word_form < 3
+   AND b.word_form < 4
 
 -- name: renderings
 -- Of the posts among these whose words are counted.

@@ -7,9 +7,9 @@ WITH RECURSIVE visited (account_id, steps) AS (
                     WHERE p.account_id > :after
                    UNION ALL
                    SELECT min(b.account_id)
-                     FROM bookmark AS b INDEXED BY bookmark_reworded
+                     FROM bookmark AS b INDEXED BY bookmark_of_older_form
                     WHERE b.account_id > :after
-                      AND b.word_form < 3) AS due), 1
+                      AND b.word_form < 4) AS due), 1
      UNION ALL
     SELECT (SELECT min(due.account_id)
              FROM (SELECT min(p.account_id) AS account_id
@@ -17,9 +17,9 @@ WITH RECURSIVE visited (account_id, steps) AS (
                     WHERE p.account_id > v.account_id
                    UNION ALL
                    SELECT min(b.account_id)
-                     FROM bookmark AS b INDEXED BY bookmark_reworded
+                     FROM bookmark AS b INDEXED BY bookmark_of_older_form
                     WHERE b.account_id > v.account_id
-                      AND b.word_form < 3) AS due), v.steps + 1
+                      AND b.word_form < 4) AS due), v.steps + 1
       FROM visited AS v
      WHERE v.account_id IS NOT NULL
        AND v.steps < :limit)
