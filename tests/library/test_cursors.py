@@ -1,5 +1,9 @@
 """Cursors: a query accepts only the cursors that it created."""
 
+import base64
+import hashlib
+
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -60,6 +64,14 @@ def test_any_other_text_is_refused(text: str) -> None:
 @settings(max_examples=30)
 def test_a_ranked_cursor_contains_all_seen_numbers(seen: set[int]) -> None:
     assert cursors.seen(cursors.ranked(seen)) == seen
+
+
+def test_a_ranked_cursor_of_an_earlier_release_does_not_say_how_wide_its_list_is() -> None:
+    body = msgspec.msgpack.encode(["r", [3, 4], False])
+    seal = hashlib.blake2b(body + b"query", digest_size=8).digest()
+    text = "c" + base64.urlsafe_b64encode(seal + body).rstrip(b"=").decode()
+
+    assert cursors.read(text, b"query") == Ranked([3, 4], is_relaxed=False, is_wide=None)
 
 
 def test_a_cursor_can_hold_a_complete_ranked_list_of_the_largest_library() -> None:

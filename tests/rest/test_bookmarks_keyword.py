@@ -1,6 +1,7 @@
 """GET /v1/bookmarks?q=: lists ranked by words, with some of them, and with the words marked."""
 
 import html
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import msgspec
@@ -196,6 +197,74 @@ async def test_after_the_posts_with_all_words_of_a_sentence_come_those_with_some
     )
     assert "relaxed" not in best_first["meta"]
     assert [len(listed["data"]) for listed in (quoted, newest_first)] == [1, 1]
+
+
+_SENTENCE = "heron weir otter reed bittern sedge"
+
+
+async def _arrive(alice: Member, exact: list[str]) -> None:
+    await _saved(alice, *[f"{_SENTENCE} again {number}" for number in range(6)])
+
+
+async def _are_read(alice: Member, exact: list[str]) -> None:
+    await alice.save_all(
+        [make.post(post_id=one, text=f"{_SENTENCE} read", is_read=True) for one in exact]
+    )
+
+
+async def _are_deleted(alice: Member, exact: list[str]) -> None:
+    for post_id in exact:
+        await alice.remove(post_id)
+
+
+@pytest.mark.both
+@pytest.mark.parametrize(
+    ("happens", "more"),
+    [(_arrive, 6), (_are_read, 0), (_are_deleted, 0)],
+    ids=["arrive", "are-read", "are-deleted"],
+)
+async def test_a_list_that_began_wide_goes_on_so_whatever_happens_to_its_first_posts(
+    alice: Member, happens: Callable[[Member, list[str]], Awaitable[None]], more: int
+) -> None:
+    some = await _saved(alice, *[f"heron {number} otter" for number in range(60)])
+    exact = await _saved(alice, *[f"{_SENTENCE} {number}" for number in range(15)])
+    asked = {"q": _SENTENCE, "sort_by": "relevance", "limit": "20", "unread_only": "true"}
+
+    page = await alice.listed(**asked)
+    found = [post["post_id"] for post in page["data"]]
+    assert set(found[:15]) == set(exact)
+    await happens(alice, exact)
+    while cursor := page["meta"]["next_cursor"]:
+        page = await alice.listed(**asked, cursor=cursor)
+        assert page["data"]
+        found += [post["post_id"] for post in page["data"]]
+
+    assert len(found) == len(set(found)) == 75 + more
+    assert set(some) < set(found)
+
+
+async def test_a_wide_list_ends_if_all_of_its_posts_go(alice: Member) -> None:
+    ids = await _saved(alice, _SENTENCE, "heron otter one", "heron otter two")
+    asked = {"q": _SENTENCE, "sort_by": "relevance", "limit": "1"}
+    page = await alice.listed(**asked)
+    await _are_deleted(alice, ids)
+
+    page = await alice.listed(**asked, cursor=page["meta"]["next_cursor"])
+
+    assert (page["data"], page["meta"]["next_cursor"]) == ([], None)
+
+
+async def test_a_list_with_the_worst_match_first_has_only_posts_with_all_words(
+    alice: Member,
+) -> None:
+    _, exact = await _saved(alice, "heron otter", _SENTENCE)
+    asked = {"q": _SENTENCE, "sort_by": "relevance"}
+
+    worst_first = await alice.listed(**asked, sort_order="asc")
+
+    assert [post["post_id"] for post in worst_first["data"]] == [exact]
+    assert "hint" not in worst_first["meta"]
+    assert len(await alice.ids(**asked)) == 2
 
 
 async def test_a_list_with_every_word_is_not_relaxed(alice: Member) -> None:

@@ -273,7 +273,12 @@ class Bookmarks:
         if request.is_ranked:
             order = None if request.is_best_first else request.sort
             ranking = await self.rankings.rank(
-                account, request.filter, order, store, is_relaxed=is_relaxed
+                account,
+                request.filter,
+                order,
+                store,
+                is_relaxed=is_relaxed,
+                is_wide=_is_wide(request, query),
             )
             return await self._ranked(account, request, query, ranking)
         after, hint = request.after, ""
@@ -307,8 +312,10 @@ class Bookmarks:
         is_relaxed: bool = False,
     ) -> _Found:
         seen: set[int] = set()
+        is_wide = ranking.is_wider
         if request.cursor is not None:
-            seen = cursors.seen(cursors.read_as(Ranked, request.cursor, query))
+            before = cursors.read_as(Ranked, request.cursor, query)
+            seen, is_wide = cursors.seen(before), is_wide or before.is_wide is True
         groups: Mapping[int, Sequence[int]] = {}
         if request.is_best_first or (is_relaxed and not request.has_own_order):
             ranking, groups = await self.rankings.grouped(account, ranking)
@@ -328,9 +335,10 @@ class Bookmarks:
         with_scores = [scores[place] for place in places[: request.limit]] if scores else ()
         copies = {number: len(groups[number]) for number in on_page if number in groups}
         is_last = len(places) <= request.limit
+        end = cursors.ranked(seen.union(on_page), is_relaxed=is_relaxed, is_wide=is_wide)
         return _Found(
             Page(*await self._store.contents(account, on_page, with_scores, copies), end=None),
-            None if is_last else cursors.ranked(seen.union(on_page), is_relaxed=is_relaxed),
+            None if is_last else end,
             len(numbers),
             ranking,
         )
@@ -484,6 +492,15 @@ def _continues_relaxed_list(request: ListRequest, query: bytes) -> bool:
         return False
     end = cursors.read(request.cursor, query)
     return isinstance(end, Ranked) and end.is_relaxed
+
+
+def _is_wide(request: ListRequest, query: bytes) -> bool | None:
+    """Whether posts with some of the words follow. A list stays as it began; None if it begins."""
+    if not request.sort.descending:
+        return False
+    if request.cursor is None:
+        return None
+    return cursors.read_as(Ranked, request.cursor, query).is_wide
 
 
 def _timeless(query: ListQuery, filter: BookmarkFilter) -> BookmarkFilter:

@@ -39,6 +39,8 @@ class Ranked(Struct, frozen=True, array_like=True, tag="r"):
     gaps: list[int]
     # Whether the list has the posts with some of the words.
     is_relaxed: bool = False
+    # Whether those come after the posts with all of the words. None in cursors without this.
+    is_wide: bool | None = None
 
 
 class Keyset(Struct, frozen=True, array_like=True, tag="k"):
@@ -104,10 +106,10 @@ def seen(end: Ranked) -> set[int]:
     return set(accumulate(end.gaps))
 
 
-def ranked(seen: Collection[int], *, is_relaxed: bool = False) -> Ranked:
+def ranked(seen: Collection[int], *, is_relaxed: bool = False, is_wide: bool = False) -> Ranked:
     numbers = sorted(seen)
     gaps = [after - before for before, after in pairwise([0, *numbers])]
-    return Ranked(gaps, is_relaxed)
+    return Ranked(gaps, is_relaxed, is_wide)
 
 
 def query_of(*parts: Any) -> bytes:

@@ -72,16 +72,18 @@ class Rankings:
         store: VectorStoreState | None,
         *,
         is_relaxed: bool = False,
+        is_wide: bool | None = None,
     ) -> Ranking:
         """The best bookmarks, best first or ordered by `sort`.
 
         `store` holds the vectors that a search by meaning reads. `is_relaxed`: a search by words
         and meaning may find a post by one of the words, and so may a sentence, after the posts
-        with all of them.
+        with all of them. `is_wide`: whether the sentence does; None if few posts have all of them.
         """
         await _load()
         if filter.meaning is None:
-            found = await self._by_words(account, filter, is_relaxed=is_relaxed and sort is None)
+            may_be_wide = is_relaxed and sort is None
+            found = await self._by_words(account, filter, is_wide=is_wide if may_be_wide else False)
         else:
             found = await self._by_meaning(account, filter, store, is_relaxed=is_relaxed)
         return await self._in_order(account, found, sort)
@@ -158,7 +160,7 @@ class Rankings:
         )
 
     async def _by_words(
-        self, account: Account, filter: BookmarkFilter, *, is_relaxed: bool
+        self, account: Account, filter: BookmarkFilter, *, is_wide: bool | None
     ) -> Ranking:
         from bowerbird.search import candidates  # noqa: PLC0415 - imports numpy
 
@@ -168,11 +170,14 @@ class Rankings:
         # Exclusions and conditions only filter; they do not rank.
         if not words.wanted_terms:
             return Ranking(await self._store.first(account, filter, RANKED_MAX))
-        numbers = await self._latest(account, filter, _CONSIDERED)
-        if not numbers:
+        numbers = await self._latest(account, filter, _CONSIDERED) or []
+        if is_wide is None:
+            is_wide = 0 < len(numbers) < PAGE_DEFAULT
+        is_wide = is_wide and words.is_sentence
+        if not numbers and not is_wide:
             return _NOTHING
         read = await self._words.read(account, words)
-        if is_relaxed and words.is_sentence and len(numbers) < PAGE_DEFAULT:
+        if is_wide:
             ranking = await self._with_any_word(account, filter, read, numbers)
             return msgspec.structs.replace(ranking, is_wider=len(ranking.numbers) > len(numbers))
         ranking, _ = await self._scored(
