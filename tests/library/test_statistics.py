@@ -1,12 +1,16 @@
 """Statistics count every post of the account once, in its time zone, and nobody else's."""
 
+import asyncio
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
 
+from bowerbird.errors import Code, Refusal
 from bowerbird.library import statistics
 from bowerbird.library.statistics import DomainCount, Statistics, StatisticsPeriod, Summary
+from bowerbird.model.accounts import Account
+from bowerbird.storage.bookmarks.statistics import StatisticsStore
 from tests.support import make
 from tests.support.digesting import instant
 from tests.support.service import Member, Service
@@ -58,6 +62,47 @@ async def test_months_and_hours_are_those_of_the_time_zone(cast: Service) -> Non
         found = await counted(alice, time_zone=zone)
         assert by_month(found) == {month: (1, 0)}, zone
         assert [at for at, count in enumerate(found.hours) if count] == [hour], zone
+
+
+async def test_requests_for_the_same_statistics_share_one_count(
+    cast: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await cast.alice.save(bookmarked_at="2026-07-01T00:00:00+00:00")
+    account = await cast.alice.account()
+    shared = Statistics(cast.alice.database, lambda: NOW)
+    counts: list[int] = []
+    first_saved = StatisticsStore.first_saved
+
+    async def counting(store: StatisticsStore, account: Account, earliest: int) -> int | None:
+        counts.append(earliest)
+        return await first_saved(store, account, earliest)
+
+    monkeypatch.setattr(StatisticsStore, "first_saved", counting)
+    waiting = [asyncio.create_task(shared.of(account, MONTHS, "UTC")) for _ in range(3)]
+    await asyncio.sleep(0)
+    waiting[0].cancel()
+    gone, *others = await asyncio.gather(*waiting, return_exceptions=True)
+
+    assert isinstance(gone, asyncio.CancelledError)
+    assert [one.saved for one in others if isinstance(one, Summary)] == [1, 1]
+    assert await shared.of(account, MONTHS, "UTC") is others[0]
+    assert len(counts) == 1
+
+
+async def test_statistics_that_failed_are_counted_again(
+    cast: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    account = await cast.alice.account()
+    shared = Statistics(cast.alice.database, lambda: NOW)
+
+    async def failing(*_: object) -> int | None:
+        raise Refusal(Code.SERVICE_UNAVAILABLE, "busy")
+
+    with monkeypatch.context() as patch, pytest.raises(Refusal):
+        patch.setattr(StatisticsStore, "first_saved", failing)
+        await shared.of(account, MONTHS, "UTC")
+
+    assert (await shared.of(account, MONTHS, "UTC")).saved == 0
 
 
 async def test_hours_follow_the_clocks_when_they_change(cast: Service) -> None:

@@ -202,7 +202,7 @@ async def test_after_the_posts_with_all_words_of_a_sentence_come_those_with_some
 _SENTENCE = "heron weir otter reed bittern sedge"
 
 
-async def _arrive(alice: Member, exact: list[str]) -> None:
+async def _arrive(alice: Member, _exact: list[str]) -> None:
     await _saved(alice, *[f"{_SENTENCE} again {number}" for number in range(6)])
 
 
