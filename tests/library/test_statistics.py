@@ -98,9 +98,10 @@ async def test_statistics_that_failed_are_counted_again(
     async def failing(*_: object) -> int | None:
         raise Refusal(Code.SERVICE_UNAVAILABLE, "busy")
 
-    with monkeypatch.context() as patch, pytest.raises(Refusal):
+    with monkeypatch.context() as patch:
         patch.setattr(StatisticsStore, "first_saved", failing)
-        await shared.of(account, MONTHS, "UTC")
+        with pytest.raises(Refusal):
+            await shared.of(account, MONTHS, "UTC")
 
     assert (await shared.of(account, MONTHS, "UTC")).saved == 0
 
