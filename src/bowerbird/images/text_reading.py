@@ -51,7 +51,8 @@ class TextReader:
             process.stdin.write(len(image).to_bytes(_LENGTH_BYTES) + image)
             await process.stdin.drain()
             return "\n".join(await self._answer(process, _WAIT_S))
-        except (ConnectionError, EOFError, TimeoutError):
+        # `ValueError`: a line that is longer than the buffer.
+        except (ConnectionError, EOFError, TimeoutError, ValueError):
             await self._end()
             return ""
 

@@ -16,6 +16,7 @@ from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.model.posts.media import file_name
 from bowerbird.storage.database import Transaction
 from bowerbird.storage.files import Files
+from bowerbird.storage.media import MediaStore
 from tests.support import imports, pictures
 from tests.support.image_hosts import INSTANCE, ImageHosts, X
 from tests.support.keeping import Shelf, image, video
@@ -431,3 +432,27 @@ async def test_images_of_no_account_are_found(shelf: Shelf) -> None:
 
     assert [one.what for one in found] == [f"{table} rows of no account" for table in tables]
     assert await Checks(database, fixes=False, is_deep=False).leftovers() == []
+
+
+@pytest.mark.both
+async def test_an_image_is_looked_at_for_text_once_and_its_text_is_known_to_later_posts(
+    shelf: Shelf,
+) -> None:
+    member = shelf.member
+    photo = shelf.hosts.put(f"https://{X}/media/photo.png", pictures.png(160, 60))
+    store = MediaStore(member.database)
+    await member.save(attachments=[image(photo)])
+    await shelf.run()
+    (unread,) = await store.unread(member.account_id, 10)
+
+    async def read(transaction: Transaction) -> None:
+        await store.is_read(transaction, member.account_id, unread, "Invoice 48213")
+
+    await member.database.write(read, member.account_id)
+    assert await store.unread(member.account_id, 10) == []
+    later = await member.save(attachments=[image(photo)])
+    await shelf.run()
+
+    assert (unread.url, unread.text) == (photo, None)
+    (again,) = await store.unread(member.account_id, 10)
+    assert (again.post_id, again.text) == (later["post_id"], "Invoice 48213")

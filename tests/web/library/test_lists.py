@@ -155,7 +155,7 @@ async def test_the_search_form_leads_to_the_parameters_of_the_api(ann: Reader) -
     # Exclusions and states are for the words only; other fields are filters.
     both = "/library?author=ada&q=red+-pen&vector_search_term=red"
     assert await target("search=red+-pen+from%3Aada&by=both") == both
-    states = "/library?media_type=link&q=is%3Aread"
+    states = "/library?has=link&q=is%3Aread"
     assert await target("search=is%3Aread+has%3Alink&by=both") == states
     # The vectors are not built, so a search without a mode is by word.
     assert await target("search=blue") == "/library?q=blue"

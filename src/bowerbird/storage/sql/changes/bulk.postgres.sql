@@ -6,3 +6,9 @@ SELECT l.account_id, CAST(:change AS bigint), changed.post_id, CAST(:field AS bi
   FROM library AS l
   CROSS JOIN unnest(CAST(:post_ids AS text[])) AS changed (post_id)
  WHERE l.account_id = :account_id
+
+-- name: has_any
+SELECT 1
+  FROM bulk_change AS c
+ WHERE c.account_id = :account_id
+ LIMIT 1

@@ -136,12 +136,6 @@ DELETE FROM bulk_change
  WHERE account_id = :account_id
    AND number = :number
 
--- name: has_any
-SELECT 1
-  FROM bulk_change AS c
- WHERE c.account_id = :account_id
- LIMIT 1
-
 -- name: add_part
 INSERT INTO bulk_part (account_id, change, part, posts)
 VALUES (:account_id, :change, :part, :posts)
