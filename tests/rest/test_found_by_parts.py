@@ -66,6 +66,9 @@ TYPED = [
     ("url:github.com/owner", "code"),
     ("https://github.com/ada/nests/tree/main", "repository"),
     ("https://github.com/ada/nests.git", "repository"),
+    ("https://github.com/ada/nests/tree/main?x=1#y", "repository"),
+    ("HTTPS://GITHUB.COM/ADA/NESTS/TREE/MAIN/", "repository"),
+    ("HTTPS://WWW.YOUTUBE.COM/Watch?v=dQw4w9WgXcQ", "video"),
     ("github.com/ada/nests?tab=readme-ov-file#readme", "repository"),
     ("github.com/ada/eggs", "branch"),
     ("https://github.com/ada/eggs/tree/main", "branch"),
@@ -90,6 +93,35 @@ async def test_an_address_finds_the_post_that_links_to_it(alice: Member) -> None
     ids = await saved_links(alice)
 
     assert {q: await alice.ids(q=q) for q, _ in TYPED} == {q: [ids[name]] for q, name in TYPED}
+
+
+@pytest.mark.both
+async def test_an_address_after_a_field_finds_what_is_below_it(alice: Member) -> None:
+    links = {
+        "music": "https://music.youtube.com/watch?v=dQw4w9WgXcQ",
+        "video": "https://youtube.com/watch?v=aaaaaaaaaaa",
+        "forum": "https://old.reddit.com/r/birds",
+        "new": "https://www.reddit.com/r/nests",
+        "branch": "https://github.com/ada/nests/tree/dev",
+        "issue": "https://github.com/ada/nests/issues/1",
+    }
+    posts = {name: make.post(attachments=[link(url)]) for name, url in links.items()}
+    await alice.save_all(list(posts.values()))
+    names = {post["post_id"]: name for name, post in posts.items()}
+    expected = {
+        "url:music.youtube.com": {"music"},
+        "url:youtube.com": {"music", "video"},
+        "url:old.reddit.com": {"forum"},
+        "url:reddit.com": {"forum", "new"},
+        "url:reddit.com/r/birds": {"forum"},
+        "url:github.com/ada/nests/tree/dev": {"branch"},
+        "url:github.com/ada/nests/tree/main": set(),
+        "https://github.com/ada/nests/tree/main": {"branch", "issue"},
+    }
+
+    found = {q: {names[id] for id in await alice.ids(q=q)} for q in expected}
+
+    assert found == expected
 
 
 @pytest.mark.both

@@ -347,7 +347,7 @@ def _strict(term: Term) -> Term:
 
 def _word(text: str) -> Term:
     if address := addresses.typed(text):
-        return _linked(address)
+        return _linked(address, is_pasted=True)
     own, sigil_word = word_forms.own_word(text), tokens.lone_sigil_word(text)
     if own is not None:
         term = Term(own)
@@ -360,9 +360,9 @@ def _word(text: str) -> Term:
     return replace(term, is_prefix=is_prefix, forms=forms)
 
 
-def _linked(address: str) -> Term:
+def _linked(address: str, *, is_pasted: bool) -> Term:
     """An address, which a post has as a link or in its text."""
-    forms = addresses.forms_of_address(address)
+    forms = addresses.forms_of_address(address, is_pasted=is_pasted)
     return replace(_phrase(addresses.plain(address)), is_quoted=True, forms=forms, address=address)
 
 
@@ -372,7 +372,7 @@ def _of_field(piece: Piece) -> Term | None:
     if hashtag := query_fields.hashtag(piece.written):
         term = _word(hashtag)
     elif address := query_fields.address(piece.field, piece.text):
-        term = _linked(address)
+        term = _linked(address, is_pasted=False)
     elif piece.field is Field.TITLE:
         term = _phrase(piece.text)
         marked = tuple(f"{TITLE}{token}"[:MAX_TOKEN_CHARACTERS] for token in term.tokens)

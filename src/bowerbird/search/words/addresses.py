@@ -5,7 +5,7 @@ left out, and addresses that lead to the same page have the same tokens.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 from urllib.parse import unquote
 
@@ -21,27 +21,31 @@ _SIGNS: Final = re.compile(r"[^a-z0-9/?&=;]+")
 _BETWEEN: Final = re.compile("[/?&=;]+")
 # For phones: m.example.com, en.m.wikipedia.org.
 _OTHER_HOST: Final = re.compile(r"(?:^|(?<=\.))(?:m|mobile|amp)\.(?=[^./]+\.)")
-_HOSTS: Final = {
-    **dict.fromkeys(("twitter.com", "fxtwitter.com", "vxtwitter.com"), "x.com"),
+_HOSTS: Final = dict.fromkeys(("twitter.com", "fxtwitter.com", "vxtwitter.com"), "x.com")
+# Only their pages are the same. The index has these sites on their own, too.
+_SITES: Final = {
     **dict.fromkeys(("old.reddit.com", "new.reddit.com", "np.reddit.com"), "reddit.com"),
     "export.arxiv.org": "arxiv.org",
     "music.youtube.com": "youtube.com",
 }
+_SITE: Final = re.compile(f"://({'|'.join(map(re.escape, _SITES))})/", re.IGNORECASE)
 # By host: the paths of pages that have several addresses, and one address for all of them.
+_FLAGS: Final = re.ASCII | re.IGNORECASE
 _VIDEO, _POST, _PAPER = "youtube.com/watch?v=", "x.com/status/", "arxiv.org/abs/"
 _PAGES: Final = {
-    "youtu.be": (re.compile(r"([\w-]+)", re.ASCII), _VIDEO),
+    "youtu.be": (re.compile(r"([\w-]+)", _FLAGS), _VIDEO),
     "youtube.com": (
-        re.compile(r"(?:watch\?(?:\S*&)?v=|shorts/|live/|embed/)([\w-]+)", re.ASCII),
+        re.compile(r"(?:watch\?(?:\S*&)?v=|shorts/|live/|embed/)([\w-]+)", _FLAGS),
         _VIDEO,
     ),
-    "x.com": (re.compile(r"(?:i/web|\w+)/status(?:es)?/(\d+)", re.ASCII), _POST),
+    "x.com": (re.compile(r"(?:i/web|\w+)/status(?:es)?/(\d+)", _FLAGS), _POST),
     "github.com": (
-        re.compile(r"([\w.-]+/[\w.-]+?)(?:\.git)?(?:/tree/[\w.-]+)?(?:\?tab=[\w-]+)?$", re.ASCII),
+        re.compile(r"([\w.-]+/[\w.-]+?)(?:\.git)?(?:\?.*)?$", _FLAGS),
         "github.com/",
     ),
-    "arxiv.org": (re.compile(r"(?:abs|pdf|html)/(\d{4}\.\d{4,5})", re.ASCII), _PAPER),
+    "arxiv.org": (re.compile(r"(?:abs|pdf|html)/(\d{4}\.\d{4,5})", _FLAGS), _PAPER),
 }
+_BRANCH: Final = re.compile(r"(github\.com/[\w.-]+/[\w.-]+)/tree/[\w.-]+/?(?=[?#]|$)", _FLAGS)
 # Nearly every post of X has its own address. Told apart first, it takes a tenth of the time.
 _OWN_ADDRESS: Final = re.compile(r"https://x\.com/\w{1,40}/status/(\d{1,40})", re.ASCII)
 _OWN_PARTS: Final = [f"{ADDRESS}xcom", f"{ADDRESS}status"]
@@ -54,10 +58,11 @@ _LEAST_PART: Final = 6
 _EDGES: Final = "<>()[]\"'"
 
 
-def tokens_of(addresses: Iterable[str]) -> list[str]:
+def tokens_of(addresses: Sequence[str]) -> list[str]:
     """The tokens of all addresses of a post."""
     found: list[str] = []
-    for address in dict.fromkeys(addresses):
+    sites = [f"https://{site}" for site in _SITE.findall("\n".join(addresses))]
+    for address in dict.fromkeys([*addresses, *sites]):
         if parts := _parts(address):
             found += [GAP, *parts] if found else parts
         if len(found) >= MAX_ADDRESS_TOKENS:
@@ -76,8 +81,13 @@ def plain(text: str) -> str:
     return plain_address(text if "://" in text else f"https://{text}").rstrip("*")
 
 
-def forms_of_address(text: str) -> tuple[Form, ...]:
-    """How the index has an address, or its beginning before a star."""
+def forms_of_address(text: str, *, is_pasted: bool) -> tuple[Form, ...]:
+    """How the index has an address, or its beginning before a star.
+
+    The page of a branch is pasted for its repository.
+    """
+    if is_pasted:
+        text = _BRANCH.sub(r"\1", text)
     parts = _parts(text if "://" in text else f"https://{text}")
     return (Form(tuple(parts), is_prefix=text.endswith("*")),) if parts else ()
 
@@ -104,6 +114,8 @@ def _same_page(address: str) -> str:
     host, slash, path = address.partition("/")
     host = _OTHER_HOST.sub("", host, count=1)
     host = _HOSTS.get(host, host)
+    if path:
+        host = _SITES.get(host, host)
     if host not in _PAGES:
         return f"{host}{slash}{path}"
     pattern, same = _PAGES[host]
