@@ -247,8 +247,9 @@ class NotePages:
 
     async def note_by_script(self, visit: Visit) -> Reply:
         """Saves the note while its page stays open."""
-        await self._set_note(visit)
-        return self._pages.json({"has_note": bool(_note(visit).note)})
+        row = await self._set_note(visit)
+        change = "" if row is None else row.change_id
+        return self._pages.json({"has_note": bool(_note(visit).note), "change": change})
 
     async def _set_note(self, visit: Visit) -> BulkRow | None:
         request = _note(visit)

@@ -35,7 +35,7 @@ def posts() -> list[dict[str, Any]]:
         make.post(post_id="1", text=TEXT),
         make.post(post_id="2", text="https://t.co/x", article=ARTICLE),
         make.post(post_id="3", text="without a script"),
-        *(make.post(post_id=str(number), text="left early") for number in range(4, 16)),
+        *(make.post(post_id=str(number), text="left early") for number in range(4, 18)),
     ]
 
 
@@ -84,6 +84,28 @@ def test_a_note_is_saved_when_its_field_is_left(page: Page) -> None:
     # Closing the field leaves it, and shows the new note.
     page.get_by_text("Edit the note").click()
     expect(page.locator(".noted")).to_have_text("Later")
+
+
+@pytest.mark.parametrize("post_id", ["16", "17"])
+def test_the_button_says_that_the_note_is_saved_and_undoes_it(page: Page, post_id: str) -> None:
+    page.goto(f"/p/{post_id}")
+    field = page.get_by_label("Note about this post")
+    save = page.locator("#note").get_by_role("button", name="Save")
+    field.press_sequentially("By hand")
+    if post_id == "16":
+        follow(page, save)
+        expect(page.locator(".noted")).to_have_text("By hand")
+    else:
+        # With the keyboard, the field is left before the button is pressed.
+        field.press("Tab")
+        save.press("Enter")
+        expect(page.locator("[data-state]")).to_have_text("Saved.")
+        save.press("Enter")
+    message = page.locator(".toast")
+    expect(message).to_contain_text("The note is saved.")
+    assert stored(page, post_id)["note"] == "By hand"
+    follow(page, message.get_by_role("button", name="Undo"))
+    assert not stored(page, post_id).get("note")
 
 
 def wait_for_note(page: Page, post_id: str, note: str) -> None:

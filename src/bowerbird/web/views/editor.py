@@ -16,6 +16,7 @@ from bowerbird.web.library.pages import LibraryPages
 from bowerbird.web.library.sidebar import shown_count
 from bowerbird.web.views import drafts
 from bowerbird.web.views.drafts import Draft
+from bowerbird.web.views.pages import words
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit
@@ -105,6 +106,7 @@ class EditorPage:
             view_url=of_view(slug) if slug else "/views",
             draft=draft,
             labels=drafts.LABELS,
+            words=words,
             plain_filters=drafts.PLAIN,
             orders=_orders(draft.order),
             media_types=list_wording.MEDIA_TYPES,

@@ -98,12 +98,6 @@ if (marker instanceof HTMLElement) {
   });
 }
 
-/** @param {string} text about the note */
-function sayWithUndo(text) {
-  const detail = { text, undo: { form: "undo", name: "annotation", value: "note" } };
-  document.dispatchEvent(new CustomEvent("library:say", { detail }));
-}
-
 /** Single keys can be turned off, see keyboard.js. */
 function areKeysOff() {
   try { return localStorage.getItem("keys-off") === "yes"; } catch { return false; }
@@ -146,10 +140,18 @@ function saveByItself(form) {
   /** What was sent last, and whether another note than the one in the page was saved. */
   let sent = saved;
   let isOther = false;
+  /** @type {string | null} what the server has not answered yet */
+  let underWay = null;
+  let change = "";
+  const say = () => {
+    const text = saved ? "The note is saved." : "The note is removed.";
+    const undo = change ? { name: "change", value: change, action: form.dataset.takeBack } : undefined;
+    document.dispatchEvent(new CustomEvent("library:say", { detail: { text, undo } }));
+  };
   const save = async () => {
     const text = typed();
     if (text === sent) return;
-    sent = text;
+    sent = underWay = text;
     state.textContent = "Saving…";
     try {
       const body = new URLSearchParams(/** @type {any} */ (new FormData(form))).toString();
@@ -164,12 +166,14 @@ function saveByItself(form) {
       if (said.go) return location.assign(said.go);
       state.textContent = answer.ok ? (said.has_note ? "Saved." : "Removed.") : said.error;
       if (!answer.ok) return;
-      [saved, isOther] = [text, true];
+      [saved, isOther, change] = [text, true, said.change];
       if (typed() === text) keepDraft(key, null);
-      sayWithUndo(said.has_note ? "The note is saved." : "The note is removed.");
+      say();
     } catch {
       sent = saved;
       state.textContent = "Not saved: the server does not answer. Press Save to try again.";
+    } finally {
+      if (underWay === text) underWay = null;
     }
   };
   /** @type {Promise<void>} */
@@ -184,8 +188,16 @@ function saveByItself(form) {
     keepDraft(key, { text: field.value, over: [saved, sent], at: Date.now() });
     if (typed() !== saved) state.textContent = "Saved when you leave the field.";
   });
-  // The button sends it.
-  form.addEventListener("submit", () => { sent = typed(); });
+  // The button sends it. Pressing it with the mouse does not leave the field, which would save it too.
+  form.querySelector("button")?.addEventListener("mousedown", (event) => event.preventDefault());
+  form.addEventListener("submit", (event) => {
+    const text = typed();
+    const isSaved = isOther && text === saved;
+    // What the field has sent would be no change any more, with nothing to undo.
+    if (isSaved || text === underWay) event.preventDefault();
+    if (isSaved) say();
+    sent = text;
+  });
   // The note above the field is the one before; the server renders the new one.
   details?.addEventListener("toggle", async () => {
     await saving;
