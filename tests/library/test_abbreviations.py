@@ -48,7 +48,7 @@ async def test_a_post_with_the_word_itself_comes_first(alice: Member) -> None:
 async def test_what_an_abbreviation_means_is_limited(
     alice: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(word_counts, "MOST", 8)
+    monkeypatch.setattr(word_counts, "MOST", 7)
     words = ("bear", "bee", "boar", "bird", "bat")
     texts = [f"{word} nest (BN)" for word in words]
     await save(alice, *texts, "owl moult (OM)", *(f"{word} nest" for word in words), "an owl moult")
@@ -57,6 +57,38 @@ async def test_what_an_abbreviation_means_is_limited(
     # The table is full.
     assert await found(alice, "om") == ["6"]
     assert await found(alice, "owl moult") == ["12", "6"]
+    # Both directions are learnt, or neither: the table has room for one row more.
+    assert await found(alice, "bat nest") == ["11", "5"]
+    rows = "SELECT count(*) FROM abbreviation WHERE account_id = :account_id"
+    count = await alice.database.rows(rows, {"account_id": alice.account_id})
+    assert count[0][0] == 6
+
+
+@pytest.mark.parametrize(
+    ("q", "short", "long"),
+    [
+        ("css", "CS", "computer science"),
+        ("gps", "GP", "general practitioner"),
+        ("bus", "BU", "business unit"),
+    ],
+)
+async def test_an_s_makes_another_abbreviation(
+    alice: Member, q: str, short: str, long: str
+) -> None:
+    await save(alice, f"{long} ({short}) began", q, long)
+
+    assert await found(alice, q) == ["2"]
+    assert await found(alice, short) == ["1", "3"]
+    assert await found(alice, long) == ["1", "3"]
+
+
+async def test_one_explained_in_the_plural_is_found_in_both_numbers(alice: Member) -> None:
+    await save(alice, "Blue nest trees (BNTs)", "the bnt", "all bnts", "a blue nest tree")
+
+    for q in ("blue nest tree", "blue nest trees"):
+        assert await found(alice, q) == ["1", "2", "3", "4"], q
+    assert {"1", "2", "4"} <= set(await found(alice, "bnt"))
+    assert {"1", "3", "4"} <= set(await found(alice, "bnts"))
 
 
 async def test_an_account_has_rows_of_its_own(alice: Member) -> None:

@@ -6,6 +6,7 @@ from bowerbird.model.words import ABBREVIATION, Form
 from bowerbird.search.queries.abbreviated import expanded, phrases
 from bowerbird.search.queries.query_language import parse
 from bowerbird.search.words.abbreviations import tokens_of
+from bowerbird.search.words.word_forms import MAX_FORMS
 
 EXPLAINED = {
     "Machine learning (ML) is fun": "ml = machine learning",
@@ -25,6 +26,8 @@ NOT_EXPLAINED = [
     "machine learning (ml)",
     "a b (a b)",
     "IT (interesting things, and more)",
+    "The Verge (TV)",
+    "I am Out Of Office (OOO)",
     "(" * 200_000,
     "a b (AB)" * 20_000 + "(",
 ]
@@ -54,15 +57,52 @@ def test_few_tokens_come_from_one_post() -> None:
     [
         ("kubernetes", []),
         ("ml", ["ml"]),
-        ("models", ["models", "model"]),
+        ("models", ["models"]),
         ("department of defense", ["department defense"]),
         ('"ml" -ml #ml ml* from:ml', []),
-        ("ml OR blue pens", ["ml", "blue", "pens", "pen"]),
+        ("ml OR blue pens", ["ml", "blue", "pens"]),
     ],
 )
 def test_short_words_and_phrases_are_asked_for(q: str, expected: list[str]) -> None:
     keys = [key for phrase in phrases(parse(q)) for key in phrase.keys]
     assert list(dict.fromkeys(keys)) == expected
+
+
+def test_one_explained_in_the_plural_is_learnt_in_both_numbers() -> None:
+    found = [token[1:].replace(ABBREVIATION, " ") for token in tokens_of(["Blue Nests (BNs)"])]
+    assert found == ["bn  blue nest", "blue nest  bn", "bns  blue nest", "blue nest  bns"]
+
+
+def test_what_one_word_means_is_explained_by_no_article() -> None:
+    assert tokens_of(["The Verge (TV)", "Out Of Office (OOO)"]) == []
+
+
+@pytest.mark.parametrize("q", ["css", "gps", "bus"])
+def test_an_s_is_no_plural_of_an_abbreviation(q: str) -> None:
+    query = parse(q)
+    known = {q[:-1]: ["blue nest"]}
+    assert expanded(query, phrases(query), known) == query
+
+
+def test_the_abbreviation_of_a_phrase_gets_no_s() -> None:
+    query = parse("machine learning")
+    query = expanded(query, phrases(query), {})
+    assert all(
+        [form.tokens for form in term.forms if form.tokens[0] in {"ml", "mls"}] == [("ml",)]
+        for term in query.wanted_terms
+    )
+
+
+def test_forms_of_a_word_are_bounded() -> None:
+    query = parse("bear bee boar bird bat owl")
+    asked = phrases(query)
+    known = {key: [f"{n} of {key}" for n in range(9)] for one in asked for key in one.keys}
+    of_word = [len(term.forms) for term in expanded(query, asked, known).wanted_terms]
+    assert max(of_word) == MAX_FORMS
+    one = parse("bp")
+    many = expanded(one, phrases(one), {"bp": [f"blue pen {n}" for n in range(9)]})
+    (term,), (before,) = many.wanted_terms, one.wanted_terms
+    assert len(term.forms) == len(before.forms) + 3 * 2
 
 
 def test_both_words_of_a_phrase_have_its_abbreviation() -> None:

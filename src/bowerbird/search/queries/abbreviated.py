@@ -9,16 +9,19 @@ from msgspec.structs import replace
 
 from bowerbird.model.words import STEM_WEIGHT, Either, Form, Part, Term, WordQuery
 from bowerbird.search.words.abbreviations import COMMON, LENGTHS, key_of
+from bowerbird.search.words.word_forms import MAX_FORMS
 
 _SIGILS: Final = "#@"
+# Those of a library, of one phrase.
+_MOST_MEANINGS: Final = 3
 
 
 class Phrase(NamedTuple):
     """Neighbours in a query that may be an abbreviation, or have one."""
 
     terms: Sequence[Term]
-    # As it is typed, and in the singular.
-    keys: tuple[str, str]
+    # As it is typed; of several words also in the singular.
+    keys: tuple[str, ...]
 
 
 def phrases(query: WordQuery) -> list[Phrase]:
@@ -33,9 +36,11 @@ def expanded(
     for terms, keys in asked:
         # The parser knows what common abbreviations mean, but not those of phrases.
         common = [text for key in keys if " " in key for text in COMMON.get(key, ())]
-        for meaning in [*learnt.get(keys[0], ()), *learnt.get(keys[1], ()), *common]:
-            # An abbreviation is learnt in the singular.
-            found = [Form(tuple(text.split()), STEM_WEIGHT) for text in (meaning, f"{meaning}s")]
+        of_library = list(chain.from_iterable(learnt.get(key, ()) for key in keys))
+        for meaning in [*common, *of_library[:_MOST_MEANINGS]]:
+            # Words are learnt in the singular. CSS is not the plural of CS.
+            texts = (meaning, f"{meaning}s") if " " in meaning else (meaning,)
+            found = [Form(tuple(text.split()), STEM_WEIGHT) for text in texts]
             for term in terms:
                 forms[term].update(dict.fromkeys(found))
     return replace(query, parts=_with_forms(query.parts, forms)) if forms else query
@@ -50,8 +55,8 @@ def _with_forms(
             branches = tuple(_with_forms(branch, forms) for branch in part.branches)
             found.append(Either(branches, part.is_excluded))
         elif isinstance(part, Term) and part in forms:
-            more = dict.fromkeys((*part.forms, *forms[part]))
-            found.append(replace(part, forms=tuple(more)))
+            more = tuple(dict.fromkeys((*part.forms, *forms[part])))
+            found.append(replace(part, forms=more[: max(MAX_FORMS, len(part.forms))]))
         else:
             found.append(part)
     return tuple(found)
@@ -63,9 +68,11 @@ def _phrases(run: Sequence[Term]) -> Iterator[Phrase]:
         key = ""
         for end in range(first, min(first + LENGTHS[-1], len(run))):
             key = f"{key} {words[end]}".strip()
-            singular = key.removesuffix("s")
-            if " " in key or len(singular) in LENGTHS:
-                yield Phrase(run[first : end + 1], (key, singular))
+            if " " in key:
+                keys = dict.fromkeys((key, key.removesuffix("s")))
+                yield Phrase(run[first : end + 1], tuple(keys))
+            elif len(key) in LENGTHS or len(key.removesuffix("s")) in LENGTHS:
+                yield Phrase(run[first : end + 1], (key,))
 
 
 def _runs(parts: Sequence[Part]) -> Iterator[Sequence[Term]]:

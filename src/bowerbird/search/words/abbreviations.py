@@ -8,7 +8,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
 from bowerbird.model.words import ABBREVIATION, STEM_WEIGHT, Form
 from bowerbird.search.words.token_folding import MAX_TOKEN_CHARACTERS, fold
@@ -46,6 +46,12 @@ _LEAST_CAPITALS: Final = 2
 _LONGEST: Final = LENGTHS[-1] + 1
 
 
+class _Explained(NamedTuple):
+    # One explained in the plural is written in the singular too.
+    shorts: Sequence[str]
+    words: Sequence[str]
+
+
 def key_of(words: Iterable[str]) -> str:
     """A phrase as it is looked up: a query lacks its stop words."""
     return " ".join([word for word in words if word not in STOP_WORDS])
@@ -81,29 +87,38 @@ def tokens_of(texts: Iterable[str]) -> list[str]:
             continue
         for brackets in islice(_BRACKETS.finditer(text), _MOST_LOOKED_AT):
             if explained := _explained(text, *brackets.span(1)):
-                short, *words = explained
-                found[_token([short], words)] = None
-                # A query has the abbreviation of a long word anyway.
-                if len(words) > 1:
-                    found[_token(key_of(words).split(), [short])] = None
-    return [token for token in found if len(token) <= MAX_TOKEN_CHARACTERS][:_MOST_LEARNT]
+                tokens = [token for short in explained.shorts for token in _both(short, explained)]
+                new = dict.fromkeys(token for token in tokens if token not in found)
+                is_long = any(len(token) > MAX_TOKEN_CHARACTERS for token in new)
+                if not is_long and len(found) + len(new) <= _MOST_LEARNT:
+                    found.update(new)
+    return list(found)
+
+
+def _both(short: str, explained: _Explained) -> Iterator[str]:
+    """Neighbours, so that both or neither are learnt."""
+    words = explained.words
+    yield _token([short], words)
+    # A query has the abbreviation of a long word anyway.
+    if len(words) > 1:
+        yield _token(key_of(words).split(), [short])
 
 
 def _token(typed: Sequence[str], meaning: Sequence[str]) -> str:
     return ABBREVIATION + ABBREVIATION.join((*typed, "", *meaning))
 
 
-def _explained(text: str, start: int, end: int) -> list[str]:
-    """What brackets explain: an abbreviation and the words it stands for; empty if nothing."""
+def _explained(text: str, start: int, end: int) -> _Explained | None:
+    """What brackets explain: an abbreviation and the words it stands for."""
     if end - start <= _LONGEST and _is_short(text[start:end]):
         before = text[max(start - _MOST_BEFORE, 0) : start - 1]
         return _with_words(text[start:end], fold(before.rpartition("\n")[2]).split())
     last = text[max(start - _LONGEST - 3, 0) : start - 1].split()[-1:]
     if not last or not _is_short(last[0]):
-        return []
+        return None
     words = fold(text[start:end]).split()
     found = _with_words(last[0], words)
-    return found if len(found) == len(words) + 1 else []
+    return found if found and len(found.words) == len(words) else None
 
 
 def _is_short(text: str) -> bool:
@@ -115,24 +130,28 @@ def _is_short(text: str) -> bool:
     return is_numeronym or sum(map(str.isupper, text)) >= _LEAST_CAPITALS
 
 
-def _with_words(short: str, words: Sequence[str]) -> list[str]:
-    """The last words, if the abbreviation has their first letters; both in the singular."""
+def _with_words(short: str, words: Sequence[str]) -> _Explained | None:
+    """The last words in the singular, if the abbreviation has their first letters."""
     is_plural = short[-1] == "s" and short[:-1].isupper()
     letters = fold(short[:-1] if is_plural else short).strip()
     if not letters.isalnum() or len(letters) not in LENGTHS:
-        return []
+        return None
     if found := _NUMERONYM.fullmatch(letters):
         word = words[-1] if words else ""
         fits = len(word) == int(found[2]) + _ENDS and word[0] + word[-1] == found[1] + found[3]
-        return [letters, word] if fits else []
+        return _Explained([letters], [word]) if fits else None
     first, left = len(words), letters
     while first and left:
         first -= 1
         if words[first][0] == left[-1]:
             left = left[:-1]
         elif len(left) == len(letters) or words[first] not in STOP_WORDS:
-            return []
+            return None
     if left:
-        return []
+        return None
     last = words[-1].removesuffix("s") if is_plural else words[-1]
-    return [letters, *words[first:-1], last]
+    found_words = [*words[first:-1], last]
+    # The Verge (TV) would find every verge.
+    if " " not in key_of(found_words):
+        return None
+    return _Explained([letters, f"{letters}s"] if is_plural else [letters], found_words)

@@ -9,8 +9,8 @@ than a table and a query have room for.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import chain, islice
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, zip_longest
 from typing import Final
 
 import msgspec
@@ -211,34 +211,42 @@ class Abbreviations(Store):
         return found
 
     async def learn(self, library: LockedLibrary, index_texts: Sequence[str]) -> None:
-        """Adds what the words of new posts explain. Most explain nothing."""
-        pairs = dict.fromkeys(
-            pair for text in index_texts if ABBREVIATION in text for pair in _explained(text)
+        """Adds what the words of new posts explain, in both directions. Most explain nothing."""
+        explained = dict.fromkeys(
+            pairs for text in index_texts if ABBREVIATION in text for pairs in _explained(text)
         )
-        if not pairs:
+        if not explained:
             return
         transaction, account_id = library.transaction, library.account_id
-        known = await self.of(transaction, account_id, [typed for typed, _ in pairs])
-        new: list[tuple[str, str]] = []
-        meanings = {typed: list(known.get(typed, ())) for typed, _ in pairs}
-        for typed, meaning in pairs:
-            if meaning not in meanings[typed] and len(meanings[typed]) < MOST_MEANINGS:
-                meanings[typed].append(meaning)
-                new.append((typed, meaning))
-        if not new:
-            return
+        typed = list(dict.fromkeys(pair[0] for pairs in explained for pair in pairs))
+        known = await self.of(transaction, account_id, typed)
+        meanings = {one: list(known.get(one, ())) for one in typed}
         rows = await self._rows(transaction, "total", account_id=account_id)
-        values = [
-            {"account_id": account_id, "typed": typed, "meaning": meaning}
-            for typed, meaning in islice(new, max(MOST - rows[0][0], 0))
-        ]
-        await transaction.run_many(self._sql["add"], values)
+        room = MOST - rows[0][0]
+        values: list[Values] = []
+        for pairs in explained:
+            new = [(short, long) for short, long in pairs if long not in meanings[short]]
+            has_room = len(values) + len(new) <= room
+            if not has_room or any(len(meanings[one]) >= MOST_MEANINGS for one, _ in new):
+                continue
+            for one, meaning in new:
+                meanings[one].append(meaning)
+                values.append({"account_id": account_id, "typed": one, "meaning": meaning})
+        if values:
+            await transaction.run_many(self._sql["add"], values)
 
 
-def _explained(index_text: str) -> list[tuple[str, str]]:
+_Pair = tuple[str, str]
+
+
+def _explained(index_text: str) -> Iterator[tuple[_Pair, ...]]:
+    """Each abbreviation and its words, in both directions; one of a single word in one."""
     tokens = [token[1:] for token in index_text.split() if token[0] == ABBREVIATION]
-    parts = [token.partition(2 * ABBREVIATION) for token in tokens]
-    return [
-        (typed.replace(ABBREVIATION, " "), meaning.replace(ABBREVIATION, " "))
-        for typed, _, meaning in parts
-    ]
+    parts = [token.replace(ABBREVIATION, " ").partition("  ") for token in tokens]
+    pairs = [(typed, meaning) for typed, _, meaning in parts]
+    for pair, following in zip_longest(pairs, pairs[1:], fillvalue=("", "")):
+        typed, meaning = pair
+        if " " not in typed and " " not in meaning:
+            yield (pair,)
+        elif following[1] == typed:
+            yield pair, following
