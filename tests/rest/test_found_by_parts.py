@@ -96,6 +96,18 @@ async def test_an_address_finds_the_post_that_links_to_it(alice: Member) -> None
 
 
 @pytest.mark.both
+async def test_an_address_in_capitals_is_a_link(alice: Member) -> None:
+    texts = ("See Https://nests.example/blue", "HTTP://NESTS.EXAMPLE/EGGS", "no address")
+    ids = [(await alice.save(text=text))["post_id"] for text in texts]
+
+    for q in ("has:link", "type:link", "filter:link", "media_type:link"):
+        assert sorted(await alice.ids(q=q)) == sorted(ids[:2]), q
+    assert sorted(await alice.ids(has="link")) == sorted(ids[:2])
+    assert await alice.ids(media_type="link") == []
+    assert await alice.ids(q="url:nests.example/eggs") == [ids[1]]
+
+
+@pytest.mark.both
 async def test_an_address_after_a_field_finds_what_is_below_it(alice: Member) -> None:
     links = {
         "music": "https://music.youtube.com/watch?v=dQw4w9WgXcQ",

@@ -169,7 +169,8 @@ class Condition(Struct, frozen=True):
     def is_trait(self) -> bool:
         """Whether it is about what model/posts/traits.py has."""
         is_state = self.field is Field.IS and self.value in (GONE, REPLY, DUPLICATE)
-        return is_state or self.field is Field.WORDS
+        is_link = self.field is Field.HAS and self.value == "link"
+        return is_state or is_link or self.field is Field.WORDS
 
 
 class Either(Struct, frozen=True):

@@ -28,7 +28,7 @@ _UNSPACED: Final = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
 )
 _FIRST_UNSPACED: Final = "\u0e00"
-_URL: Final = re.compile(r"https?://[^\s<>\"]+")
+_URL: Final = re.compile(r"https?://[^\s<>\"]+", re.IGNORECASE)
 # A shorter text, such as "So true!", says nothing about two posts.
 _SHORTEST_PRINTED: Final = 20
 # The beginning of a long text is enough.
