@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bowerbird.model.words import GAP, OTHER_FORM, STEM, UNCOUNTED, UNCOUNTED_END
+from bowerbird.search.words import index_forms, tokens
 from bowerbird.search.words.index_forms import marked_tokens
 from bowerbird.search.words.languages import language_of_words
-from bowerbird.search.words.token_folding import MAX_TOKEN_CHARACTERS
+from bowerbird.search.words.token_folding import MAX_TOKEN_CHARACTERS, fold
 from bowerbird.search.words.tokens import (
     MAX_CHARACTERS,
     MAX_OTHER_TOKENS,
@@ -111,6 +112,26 @@ def test_other_forms_come_once_after_the_words_as_written(fields: list[str]) -> 
     assert marked == sorted(marked)
     others = [token for token in indexed if token[0] in MARKS]
     assert len(others) == len(set(others))
+
+
+def test_a_text_that_folding_makes_much_longer_is_cut_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    written: list[int] = []
+
+    def counting(text: str) -> str:
+        folded = fold(text)
+        written.append(len(folded))
+        return folded
+
+    for module in (tokens, index_forms):
+        monkeypatch.setattr(module, "fold", counting)
+    # Each of these becomes 18 characters, which are four words.
+    hostile = "\ufdfa" * 100_000
+    found = index_text([hostile, hostile], ["@ada"], (), [hostile])
+
+    assert sum(written) < 6 * MAX_CHARACTERS
+    assert len(found.partition(f"{UNCOUNTED_END} ")[2].split()) >= MAX_TOKENS
 
 
 def test_a_long_text_keeps_its_words_and_a_part_of_the_other_forms() -> None:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from operator import add
 from typing import Final
 
-from bowerbird.model.words import GAP, TITLE, UNCOUNTED_END
+from bowerbird.model.words import GAP, TITLE, UNCOUNTED_END, normalized
 from bowerbird.search.words import abbreviations, compounds, sounds
 from bowerbird.search.words import addresses as linked
 from bowerbird.search.words.index_forms import other_tokens
@@ -32,7 +32,9 @@ MAX_CHARACTERS: Final = 200_000
 MAX_OTHER_TOKENS: Final = 8_000
 # These come before the words, because the parts of an address are a phrase.
 MAX_UNCOUNTED_TOKENS: Final = 320
-_MAX_TITLES, _MAX_TITLE_TOKENS = 4, 24
+_MAX_TITLES, _MAX_TITLE_TOKENS, _MAX_TITLE_CHARACTERS = 4, 24, 2_000
+# NFKC makes 18 characters of one at most, and of a text that people wrote hardly more than it has.
+_MOST_OF_ONE, _MOST_OF_MANY = 18, 2
 _MARKED: Final = MAX_TOKEN_CHARACTERS - 1
 
 # The sigil comes before the look-behind, so that the scan can jump from sigil to sigil.
@@ -55,7 +57,7 @@ def index_text(
     After a gap come other forms of the words, which no phrase matches. Names, handles and domains
     do not show the language of the texts.
     """
-    fields = [*names, *texts]
+    fields = _of_bounded_length([*names, *texts])
     joined = _joined_tokens(fields, len(names))
     tokens, first_of_texts = joined or _tokens(fields, len(names))
     if not tokens:
@@ -81,6 +83,21 @@ def index_text(
     return _with_uncounted(text, found)
 
 
+def _of_bounded_length(fields: list[str]) -> list[str]:
+    """The fields. If folding would make them much longer, what the index holds of them at most."""
+    length = sum(map(len, fields))
+    if length * _MOST_OF_ONE <= MAX_CHARACTERS or all(map(str.isascii, fields)):
+        return fields
+    folded = [normalized("NFKC", field.replace("\u2122", " ")) for field in fields]
+    if sum(map(len, folded)) <= max(length * _MOST_OF_MANY, MAX_CHARACTERS):
+        return fields
+    left = MAX_CHARACTERS
+    for number, field in enumerate(folded):
+        folded[number] = field[:left]
+        left -= len(folded[number])
+    return folded
+
+
 def _with_uncounted(text: str, tokens: list[str]) -> str:
     if not tokens:
         return text
@@ -91,8 +108,12 @@ def _marked_fields(addresses: Sequence[str], titles: Sequence[str]) -> list[str]
     """The parts of addresses, and the words of titles. Each field is a phrase."""
     found = linked.tokens_of(addresses) if addresses else []
     for title in titles[:_MAX_TITLES]:
-        found += [GAP, *(TITLE + word[:_MARKED] for word in words(title)[:_MAX_TITLE_TOKENS])]
+        found += [GAP, *(TITLE + word[:_MARKED] for word in _first_words(title))]
     return found
+
+
+def _first_words(title: str) -> list[str]:
+    return words(title[:_MAX_TITLE_CHARACTERS])[:_MAX_TITLE_TOKENS]
 
 
 def _parts_and_sounds(
