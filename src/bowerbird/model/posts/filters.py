@@ -80,7 +80,8 @@ class BookmarkFilter(Struct, frozen=True, kw_only=True):
         """Whether it asks for what posts of an earlier release do not have at once."""
         asked = (self.is_gone, self.is_reply, self.is_duplicate, self.min_words, self.max_words)
         conditions = self.words.conditions if self.words else ()
-        return any(one is not None for one in asked) or any(c.is_trait for c in conditions)
+        is_known = all(one is None for one in asked) and "link" not in (self.has or ())
+        return not is_known or any(c.is_trait for c in conditions)
 
     @property
     def has_rare_media(self) -> bool:
