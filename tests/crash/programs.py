@@ -32,9 +32,6 @@ from tests.crash import killing
 from tests.crash.killing import Begin, Report, opened, settings_of_process, work_until
 from tests.support.image_hosts import ImageHosts
 
-# Hosts on loopback need not wait for a second.
-links.BETWEEN_REQUESTS = 20_000  # type: ignore[misc]
-
 
 def silent() -> None:
     """The report of a program whose test watches what it sends."""
@@ -84,6 +81,8 @@ async def keep_images(
 
 
 async def read_links(port: int, folder: Path) -> None:
+    # Hosts on loopback need not wait for a second.
+    links.BETWEEN_REQUESTS = 20_000  # type: ignore[misc]
     settings, hosts = settings_of_process(), ImageHosts(folder, port=port)
     async with opened() as (database, account):
         reading = LinkReading(

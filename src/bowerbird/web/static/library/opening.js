@@ -60,7 +60,7 @@ function keep(key) {
   const kept = Object.entries(places()).filter(([other]) => other !== key);
   // The start of a post needs no place, and neither does one that is read to its end.
   const isWithin = box && last && scrollY > innerHeight / 2 && last.bottom > innerHeight;
-  if (isWithin) kept.push([key, [at, Math.max(0, (top - box.top) / box.height)]]);
+  if (isWithin) kept.push([key, [at, (top - box.top) / box.height]]);
   try {
     localStorage.setItem(PLACES, JSON.stringify(Object.fromEntries(kept.slice(-MOST_PLACES))));
   } catch { /* Private windows refuse it. */ }
