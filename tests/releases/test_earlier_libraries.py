@@ -15,7 +15,10 @@ from tests.support.postgres import ThrowawayPostgres
 from tests.support.postgres_binaries import installed_binaries
 from tests.support.serving import Server, command, environment_of, serving
 
-RELEASES = sorted(path.parent for path in Path(__file__).parent.glob("*/sqlite.json.gz"))
+RELEASES = sorted(
+    (path.parent for path in Path(__file__).parent.glob("*/sqlite.json.gz")),
+    key=lambda folder: [int(part) for part in folder.name.split(".")],  # 0.10.0 is after 0.9.0
+)
 
 
 def test_version_0_2_0_is_the_oldest_release_that_later_ones_open() -> None:
