@@ -7,7 +7,6 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bowerbird.model.posts.networks import NETWORKS, icon_of
 from bowerbird.settings import Settings
 from bowerbird.web import templating
 from bowerbird.web.site import site as site_of
@@ -250,10 +249,3 @@ def test_the_sent_scripts_can_be_read() -> None:
             check=False,
         )
         assert checked.returncode == 0, checked.stderr
-
-
-def test_every_network_has_an_icon() -> None:
-    drawn = {templating.drawn_icon(icon_of(name)) for name in NETWORKS}
-
-    assert len(drawn) == len(NETWORKS)
-    assert templating.drawn_icon(icon_of("elsewhere")) == templating.drawn_icon("link")

@@ -72,6 +72,15 @@ async def test_a_post_shows_all_that_is_stored_about_it(ann: Reader) -> None:
     assert "<img" not in page
 
 
+async def test_the_network_is_named_after_the_handle(ann: Reader) -> None:
+    post = await ann.member.save(author="ines")
+
+    page = await ann.page(f"/p/{post['post_id']}")
+
+    # The sign of X beside its name looked like a button that closes.
+    assert '>@ines</span> <span class="soft">· X</span>' in page
+
+
 async def test_dates_are_in_the_time_zone_of_the_account(ann: Reader) -> None:
     post = await ann.member.save(posted_at="2026-01-09T23:30:00+00:00")
     await ann.person.send("/account/preferences", "/account", time_zone="Asia/Tokyo")

@@ -245,7 +245,6 @@ def _pages(bookmark: dict[str, Any]) -> list[str]:
     shown = {
         "post": post,
         "network": post["source"],
-        "network_icon": "on-x",
         "content": PostContent(ContentState.WHOLE),
         "strand": [post, post | {"handle": "b"}],
         "near": near,

@@ -122,11 +122,6 @@ def name_of(network: str) -> str:
     return known.name if known else network
 
 
-def icon_of(network: str) -> str:
-    """The name of its drawing in web/templates/icons.html."""
-    return f"on-{network or X}" if (network or X) in NETWORKS else "link"
-
-
 def named(conjunction: str) -> str:
     """The names of all networks as part of a sentence."""
     *names, last = (known.name for known in NETWORKS.values())

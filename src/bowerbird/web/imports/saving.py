@@ -20,7 +20,7 @@ from bowerbird.model import instants
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import name_key
 from bowerbird.model.posts.bookmarks import Post, PostDetails, time_in_id
-from bowerbird.model.posts.networks import icon_of, name_of, named
+from bowerbird.model.posts.networks import name_of, named
 from bowerbird.requests.bookmarks import UpdateRequest
 from bowerbird.requests.limits import NOTE_MAX
 from bowerbird.requests.saving import SaveRequest
@@ -209,7 +209,6 @@ def _words(post: PostLink, times: Times) -> dict[str, Any]:
     return {
         "posted": None if posted is None else times.day(posted),
         "network": name_of(post.network),
-        "icon": icon_of(post.network),
         "author": post.author_username,
         "link": post.link if post.link.startswith("http") else "",
     }

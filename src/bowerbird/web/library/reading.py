@@ -13,7 +13,7 @@ from bowerbird.assembly import Services
 from bowerbird.errors import Refusal
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
-from bowerbird.model.posts.networks import icon_of, name_of
+from bowerbird.model.posts.networks import name_of
 from bowerbird.requests.bookmarks import FlagsRequest, SimilarQuery
 from bowerbird.requests.limits import HIGHLIGHT_QUOTE_MAX, NOTE_MAX
 from bowerbird.web.account.reading import reading_form
@@ -129,7 +129,6 @@ class ReadingPage:
             star=parts.star,
             content=content,
             network=name_of(post["source"]),
-            network_icon=icon_of(post["source"]),
             strand=strand,
             near=await self._near(account, post_id, parts),
             suggested=await suggested(self._suggestions, account, post_id),
