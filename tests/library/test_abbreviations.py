@@ -45,23 +45,58 @@ async def test_a_post_with_the_word_itself_comes_first(alice: Member) -> None:
     assert [post["post_id"] for post in answer.json()["data"]][-1] == "3"
 
 
-async def test_what_an_abbreviation_means_is_limited(
+async def rows_of(member: Member) -> int:
+    rows = "SELECT count(*) FROM abbreviation WHERE account_id = :account_id"
+    counted = await member.database.rows(rows, {"account_id": member.account_id})
+    count: int = counted[0][0]
+    return count
+
+
+async def test_what_an_abbreviation_means_is_limited(alice: Member) -> None:
+    words = ("bear", "bee", "boar", "bird", "bat")
+    await save(alice, *(f"{word} nest (BN)" for word in words), *(f"{word} nest" for word in words))
+
+    assert await found(alice, "bn") == ["1", "2", "3", "4", "5", "6", "7", "8"]
+    # Both directions are learnt, or neither.
+    assert await found(alice, "bat nest") == ["10", "5"]
+    assert await rows_of(alice) == 6
+
+
+async def test_what_was_explained_longest_ago_gives_way(
+    alice: Member, bob: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(word_counts, "MOST", 5)
+    await save(bob, "Blue nest (BN)", "a blue nest")
+    texts = ("Blue nest (BN)", "Owl moult (OM)", "again: blue nest (BN)", "Red kite (RK)")
+    await save(alice, *texts, "an owl moult", "a blue nest", "a red kite")
+
+    assert await found(alice, "bn") == ["1", "3", "6"]
+    assert await found(alice, "rk") == ["4", "7"]
+    # Both directions are forgotten.
+    assert await found(alice, "om") == ["2"]
+    assert await found(alice, "owl moult") == ["2", "5"]
+    assert await rows_of(alice) == 4
+    assert await found(bob, "bn") == ["1", "2"]
+
+
+async def test_what_0_9_0_learnt_gives_way_first(
     alice: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(word_counts, "MOST", 7)
-    words = ("bear", "bee", "boar", "bird", "bat")
-    texts = [f"{word} nest (BN)" for word in words]
-    await save(alice, *texts, "owl moult (OM)", *(f"{word} nest" for word in words), "an owl moult")
+    monkeypatch.setattr(word_counts, "MOST", 4)
+    await save(alice, "Ring of nests (RoN)", "Tree of owls (ToO)")
+    await alice.database.write(
+        lambda transaction: transaction.run(
+            "UPDATE abbreviation SET explained = 0 WHERE account_id = :account_id",
+            {"account_id": alice.account_id},
+        )
+    )
+    await alice.save(post_id="3", text="Bird count (BC)")
+    await alice.save(post_id="4", text="a bird count, a ring of nests, a tree of owls")
 
-    assert await found(alice, "bn") == ["1", "2", "3", "4", "5", "7", "8", "9"]
-    # The table is full.
-    assert await found(alice, "om") == ["6"]
-    assert await found(alice, "owl moult") == ["12", "6"]
-    # Both directions are learnt, or neither: the table has room for one row more.
-    assert await found(alice, "bat nest") == ["11", "5"]
-    rows = "SELECT count(*) FROM abbreviation WHERE account_id = :account_id"
-    count = await alice.database.rows(rows, {"account_id": alice.account_id})
-    assert count[0][0] == 6
+    assert await found(alice, "bc") == ["3", "4"]
+    assert await found(alice, "ron") == ["1"]
+    assert await found(alice, "too") == ["2", "4"]
+    assert await rows_of(alice) == 4
 
 
 @pytest.mark.parametrize(

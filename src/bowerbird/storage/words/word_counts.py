@@ -4,8 +4,8 @@ Every change of a post changes the counts in the same transaction. A change of m
 import of a file, is only written down there: a job adds it a few seconds later. Posts whose words
 were written by an earlier release are not counted until the job has written them again.
 
-Also the abbreviations that its posts explain. They stay when the posts go, and no more are learnt
-than a table and a query have room for.
+Also the abbreviations that its posts explain. They stay when the posts go, until too many others
+are explained.
 """
 
 from collections import Counter, defaultdict
@@ -211,7 +211,10 @@ class Abbreviations(Store):
         return found
 
     async def learn(self, library: LockedLibrary, index_texts: Sequence[str]) -> None:
-        """Adds what the words of new posts explain, in both directions. Most explain nothing."""
+        """Adds what the words of new posts explain, in both directions. Most explain nothing.
+
+        If there are too many, those that posts explained longest ago give way.
+        """
         explained = dict.fromkeys(
             pairs for text in index_texts if ABBREVIATION in text for pairs in _explained(text)
         )
@@ -221,19 +224,24 @@ class Abbreviations(Store):
         typed = list(dict.fromkeys(pair[0] for pairs in explained for pair in pairs))
         known = await self.of(transaction, account_id, typed)
         meanings = {one: list(known.get(one, ())) for one in typed}
-        rows = await self._rows(transaction, "total", account_id=account_id)
-        room = MOST - rows[0][0]
+        [(total, latest)] = await self._rows(transaction, "latest", account_id=account_id)
         values: list[Values] = []
-        for pairs in explained:
+        for number, pairs in enumerate(explained, latest + 1):
             new = [(short, long) for short, long in pairs if long not in meanings[short]]
-            has_room = len(values) + len(new) <= room
-            if not has_room or any(len(meanings[one]) >= MOST_MEANINGS for one, _ in new):
+            if any(len(meanings[one]) >= MOST_MEANINGS for one, _ in new):
                 continue
+            total += len(new)
             for one, meaning in new:
                 meanings[one].append(meaning)
-                values.append({"account_id": account_id, "typed": one, "meaning": meaning})
+            values += [
+                {"account_id": account_id, "typed": one, "meaning": meaning, "explained": number}
+                for one, meaning in pairs
+            ]
         if values:
             await transaction.run_many(self._sql["add"], values)
+        if total > MOST:
+            forgotten = {"account_id": account_id, "forgotten": total - MOST}
+            await transaction.run(self._sql["forget"], forgotten)
 
 
 _Pair = tuple[str, str]
