@@ -79,8 +79,9 @@ class UpsertStore(LockedStore):
         return {(thread, author_key) for thread, author_key in rows}
 
     async def insert(self, opened: LockedLibrary, bookmarks: Sequence[dict[str, Any]]) -> None:
-        await self._do_many(opened, "insert_bookmark", bookmarks)
-        await self._do_many(opened, "put_content", bookmarks)
+        """A row also has the values of its library."""
+        for name in ("insert_bookmark", "put_content"):
+            await opened.transaction.run_many(self._sql[name], bookmarks)
         await self._put_words(opened, bookmarks)
         await self._counts.add(opened, await self._occurrences(bookmarks))
 

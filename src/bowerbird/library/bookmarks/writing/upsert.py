@@ -150,8 +150,7 @@ class Upsert:
             renderings = await self._store.renderings(opened, changing)
         batch = Batch(opened, room.labels, stored, renderings, now)
         for arrival, draft in rows:
-            # The work of a transaction may run again, with the same drafts.
-            batch.add(arrival, dict(draft))
+            batch.add(arrival, draft)
         await self._store.insert(opened, batch.new)
         await self._deletions.remove(opened, list(deletions))
         reworded = [row["number"] for row in batch.changed if row["words"] is not None]

@@ -84,19 +84,21 @@ class Batch:
         if stored is not None:
             self.change += -counts_of(stored)
         tags = self._relabel(incoming, stored, number)
-        complete(draft, incoming.post_json, placement, number, tags)
+        # A copy: the work of a transaction may run again, with the same drafts.
+        row = self._opened.values | draft
+        complete(row, incoming.post_json, placement, number, tags)
         if stored is None:
-            draft["updated_at"] = self._updated_at
-            self.new.append(draft)
+            row["updated_at"] = self._updated_at
+            self.new.append(row)
         else:
-            self.changed.append(draft)
+            self.changed.append(row)
             self.arrivals[number] = incoming
             if self._has_same_texts(incoming, stored):
                 # The index of words stays as it is; counts change on every sight of a post.
-                draft["words"] = None
+                row["words"] = None
                 return
-        if draft["words"] is None:
-            draft["words"] = words_of(incoming.record)
+        if row["words"] is None:
+            row["words"] = words_of(incoming.record)
 
     def changes(self, deletions: Callable[[str], Deletion | None]) -> dict[int, Change]:
         """What the batch changes on each bookmark, for the log of a run."""
