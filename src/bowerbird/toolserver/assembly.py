@@ -129,9 +129,9 @@ def published_files() -> dict[str, str]:
 
 def table() -> str:
     """The table in docs/tools.md: the tools by what they may do."""
-    names: dict[str, list[str]] = {"read": [], "add": [], "change or remove": []}
+    names: dict[str, list[str]] = {"Read": [], "Add": [], "Change or remove": []}
     for tool in TOOLS:
-        effect = "change or remove" if tool.hints.is_destructive else "add"
-        names["read" if tool.hints.is_read_only else effect].append(f"`{tool.name}`")
+        effect = "Change or remove" if tool.hints.is_destructive else "Add"
+        names["Read" if tool.hints.is_read_only else effect].append(f"`{tool.name}`")
     rows = [f"| {effect} | {', '.join(listed)} |\n" for effect, listed in names.items()]
-    return "| They | Tools |\n| --- | --- |\n" + "".join(rows)
+    return "| Effect | Tools |\n| --- | --- |\n" + "".join(rows)

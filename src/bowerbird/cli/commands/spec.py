@@ -97,7 +97,7 @@ def _tools_page(table: str) -> dict[str, str]:
     if not page.is_file():
         return {}
     text = page.read_text(encoding="utf-8")
-    start = text.index("| They |")
+    start = text.index("| Effect |")
     _, *rest = text[start:].split("\n\n", 1)
     return {str(page): text[:start] + "\n\n".join([table.rstrip("\n"), *rest])}
 
