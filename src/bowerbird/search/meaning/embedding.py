@@ -22,6 +22,7 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird import errors
+from bowerbird.search.meaning.tokenizing import Tokenizing
 from bowerbird.storage.database import Attributes, observed
 
 # The lowest score at which a post still has something to do with a query. Calibrated with
@@ -331,9 +332,8 @@ class _LoadedModel:
     def __init__(self, folder: Path, manifest: ModelManifest) -> None:
         # The tokenizer's own threads would have the priority of the first caller.
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-        # Imported late: the three take 60 MB and a third of a second.
+        # Imported late: with the tokenizer's, they take 60 MB and a third of a second.
         import onnxruntime  # noqa: PLC0415 - see above
-        from tokenizers import Tokenizer  # noqa: PLC0415 - see above
 
         from bowerbird.search.meaning.arrays import np  # noqa: PLC0415 - see above
 
@@ -344,30 +344,27 @@ class _LoadedModel:
         self._session = onnxruntime.InferenceSession(
             folder / "model.onnx", options, providers=["CPUExecutionProvider"]
         )
-        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
-        self._first, self._last = self._tokenizer.encode("").ids
+        self._tokenizing = Tokenizing(folder / "tokenizer.json")
         self._np, self._dimensions = np, manifest.dimensions
 
     def embed_query(self, text: str) -> "Floats":
-        (tokens,) = self._tokens([text[:_MAX_QUERY_CHARACTERS]])
+        (tokens,) = self._tokenizing.tokens([text[:_MAX_QUERY_CHARACTERS]])
         vector: Floats = self._run([tokens[:_WINDOW]])[0]
         return vector
 
     def letters_per_piece(self, text: str) -> float:
         text = text[:_MAX_QUERY_CHARACTERS]
-        encoded = self._tokenizer.encode(text, add_special_tokens=False)
+        encoded = self._tokenizing.encode(text)
         pieces = [text[start:end] for start, end in encoded.offsets]
-        parts = Counter(encoded.word_ids)
-        for word, piece in zip(encoded.word_ids, pieces, strict=True):
+        parts = Counter(encoded.words)
+        for word, piece in zip(encoded.words, pieces, strict=True):
             if parts[word] == 1 and len(piece) > 1 and piece.isascii() and piece.isalpha():
                 return math.inf
         letters = [sum(map(str.isalnum, piece)) for piece in pieces]
         return sum(letters) / max(sum(map(bool, letters)), 1)
 
     def pieces(self, texts: Sequence[str]) -> "_Pieces":
-        tokens = self._tokens([text[:_MAX_POST_CHARACTERS] for text in texts])
+        tokens = self._tokenizing.tokens([text[:_MAX_POST_CHARACTERS] for text in texts])
         by_post = [list(windows(each)) for each in tokens]
         pieces = [piece for post in by_post for piece in post]
         vectors = self._np.zeros((len(pieces), self._dimensions), self._np.float32)
@@ -376,20 +373,12 @@ class _LoadedModel:
     def embed(self, pieces: "_Pieces", batch: Sequence[int]) -> None:
         pieces.vectors[batch] = self._run([pieces.tokens[place] for place in batch])
 
-    def _tokens(self, texts: list[str]) -> list[list[int]]:
-        """In one call: each call waits for the lock of Python, and the event loop for its end.
-
-        With one call per text, lists lost a third of their rate while posts were embedded.
-        """
-        encoded = self._tokenizer.encode_batch_fast(texts, add_special_tokens=False)
-        return [each.ids for each in encoded]
-
     def _run(self, pieces: Sequence[Sequence[int]]) -> Any:
         longest = max(map(len, pieces)) + 2
         ids = self._np.zeros((len(pieces), longest), self._np.int64)
         mask = self._np.zeros_like(ids)
         for row, piece in enumerate(pieces):
-            whole = [self._first, *piece, self._last]
+            whole = [self._tokenizing.first, *piece, self._tokenizing.last]
             ids[row, : len(whole)] = whole
             mask[row, : len(whole)] = 1
         return self._session.run(None, {"input_ids": ids, "attention_mask": mask})[0]
