@@ -17,8 +17,9 @@ from bowerbird import app
 from bowerbird.app import App
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.views import counts as view_counts
-from bowerbird.library.views.counts import Budget, CountState
+from bowerbird.library.views.counts import Budget, CountRequest, CountState, ViewCounts
 from bowerbird.library.views.views import Views
+from bowerbird.model.accounts import Account
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
 from bowerbird.storage.fair_queue import FairQueue
@@ -336,3 +337,36 @@ async def test_counting_ends_when_the_library_closes(sqlite_template: Path, tmp_
 
     assert (pending.count, pending.count_state) == (0, CountState.PENDING)
     assert counting
+
+
+async def test_what_is_asked_for_last_is_counted_first() -> None:
+    """Also if it was asked for before. Accounts take turns."""
+    counted: list[str] = []
+    leave = asyncio.Event()
+
+    def asked(*names: str, account_id: int = 1) -> list[CountRequest]:
+        account = Account(account_id, 1, "pro", 5, 1, 0, 0, 0, 0, 0)
+        return [request(account, name) for name in names]
+
+    def request(account: Account, name: str) -> CountRequest:
+        async def total() -> int:
+            await leave.wait()
+            counted.append(name)
+            return len(counted)
+
+        return CountRequest(account, {"tag": name}, (1, 1, ""), total)
+
+    counts = ViewCounts(Budget(request_s=0))
+    await counts.of(asked("a", "b", "c", "d"))
+    await counts.of(asked("c"))
+    await counts.of(asked("x", "y", account_id=2))
+    await counts.of(asked("e"))
+    leave.set()
+
+    async def all_are_counted() -> bool:
+        return len(counted) == 7
+
+    await until(all_are_counted)
+    assert [name for name in counted if name in "abcde"] == ["a", "e", "c", "b", "d"]
+    assert [name for name in counted if name in "xy"] == ["x", "y"]
+    assert max(counted.index("x"), counted.index("y")) < 5

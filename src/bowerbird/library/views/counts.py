@@ -3,7 +3,8 @@
 A count reads the whole library in the worst case, and an account can have 200 views. So a request
 waits for its counts only as long as its budget lasts. The counting goes on in the background and
 the next request finds more counts. It is bounded: one count at a time per account, a few at a time
-in this process, and each waits for its turn for a limited time.
+in this process, and each waits for its turn for a limited time. What is asked for last is counted
+first: somebody looks at it.
 """
 
 import asyncio
@@ -96,6 +97,13 @@ class _Known(Struct, frozen=True):
     given_up_at: float | None = None
 
 
+class _Wanted(Struct):
+    # The latest one.
+    request: CountRequest
+    # Ends with the count, or without.
+    counted: asyncio.Future[None]
+
+
 class ViewCounts:
     """Used on one event loop, except for `known_within`."""
 
@@ -105,9 +113,10 @@ class ViewCounts:
         self._order = itertools.count()
         waiting = Bounds(per_account=_WAITING_MAX, wait_s=self.budget.background_s)
         self._turns = FairQueue("view count", _CONCURRENT, 1, waiting)
-        # The latest request of each count that waits or runs, and its task.
-        self._wanted: dict[Any, CountRequest] = {}
-        self._tasks: dict[Any, asyncio.Task[None]] = {}
+        # The counts of each account that wait or run, with a task for each; the latest is the last.
+        self._wanted: dict[int, dict[Any, _Wanted]] = {}
+        self._running: dict[int, Any] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
         self._log = structlog.get_logger()
 
     async def of(
@@ -121,8 +130,8 @@ class ViewCounts:
         missing = [request for request in requests if not self._is_settled(request)]
         if missing:
             missing.sort(key=self._last_counted)
-            tasks = [self._task(request) for request in missing]
-            await asyncio.wait(tasks, timeout=self.budget.request_s if wait_s is None else wait_s)
+            counted = [self._start(request) for request in reversed(missing)]
+            await asyncio.wait(counted, timeout=self.budget.request_s if wait_s is None else wait_s)
         return [_count(self._known.get(request.key), request.stamp) for request in requests]
 
     def known_within(self, account: Account, query: Query, stamp: tuple[int, int]) -> Count:
@@ -142,29 +151,46 @@ class ViewCounts:
         known = self._known.get(request.key)
         return -1 if known is None else known.order
 
-    def _task(self, request: CountRequest) -> "asyncio.Task[None]":
-        key = request.key
-        self._wanted[key] = request
-        if key not in self._tasks:
-            self._tasks[key] = asyncio.create_task(self._run(key))
-        return self._tasks[key]
+    def _start(self, request: CountRequest) -> asyncio.Future[None]:
+        """Puts the count before all others of the account."""
+        account_id, key = request.account.account_id, request.key
+        waiting = self._wanted.setdefault(account_id, {})
+        wanted = waiting.pop(key, None)
+        if wanted is None:
+            wanted = _Wanted(request, asyncio.get_running_loop().create_future())
+            task = asyncio.create_task(self._run(account_id, waiting))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        wanted.request = request
+        waiting[key] = wanted
+        return wanted.counted
 
-    async def _run(self, key: Any) -> None:
-        account_id, done = key[0], None
+    async def _run(self, account_id: int, waiting: "dict[Any, _Wanted]") -> None:
+        """Makes the latest count, or gives the oldest one up if there is no turn in time."""
+        key = None
         try:
             async with self._turns.slot(account_id):
-                # Another request may want a newer count by now.
-                while (request := self._wanted[key]).stamp != done:
-                    if (counted := await self._counted(request)) is not None:
-                        self._known.put(key, counted)
-                    done = request.stamp
+                key, done = next(reversed(waiting)), None
+                self._running[account_id] = key
+                try:
+                    # Another request may want a newer count by now.
+                    while (request := waiting[key].request).stamp != done:
+                        if (counted := await self._counted(request)) is not None:
+                            self._known.put(key, counted)
+                        done = request.stamp
+                finally:
+                    del self._running[account_id]
         except Refusal:
             # The database is busy or closed, or too many wait. The next request starts again.
             pass
         except Exception:  # noqa: BLE001 - no request waits for this task's result
             self._log.exception("view count failed", account=account_id)
         finally:
-            del self._tasks[key], self._wanted[key]
+            running = self._running.get(account_id)
+            left = key or next(one for one in waiting if one != running)
+            waiting.pop(left).counted.cancel()
+            if not waiting:
+                self._wanted.pop(account_id)
 
     async def _counted(self, request: CountRequest) -> _Known | None:
         """None if the count did not get a reader in time, because others use them all."""
