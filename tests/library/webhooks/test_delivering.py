@@ -175,6 +175,35 @@ async def test_both_secrets_are_valid_for_a_day(post: Post) -> None:
     assert len(one.headers["webhook-signature"].split()) == 1
 
 
+async def test_a_webhook_with_an_unreadable_secret_is_turned_on_by_a_new_one(post: Post) -> None:
+    hook = await post.add()
+    path = f"/v1/webhooks/{hook['id']}"
+    await post.member.database.write(
+        lambda transaction: transaction.run("UPDATE webhook SET sealed = :none", {"none": b"?"})
+    )
+    saved = await post.member.save()
+    await post.deliver()
+    off = await post.shown(hook)
+    assert (off["state"], off["problem"][:26]) == ("disabled", "The secret cannot be read ")
+
+    refused = await writing.send(post.member, "PATCH", path, {"is_active": True})
+    assert refused.status_code == 400
+    assert refused.json()["error"].endswith("Create a new one.")
+    new = (await writing.send(post.member, "POST", f"{path}/rotate")).json()["data"]
+    shown = await post.shown(hook)
+    await post.deliver()
+
+    assert shown == {name: value for name, value in new.items() if name != "secret"}
+    # There is no former secret to sign with.
+    assert (shown["state"], shown["problem"], shown["former_secret_until"]) == (
+        "active",
+        None,
+        None,
+    )
+    assert post.receiver.posts() == [saved["post_id"]]
+    assert post.receiver.received[0].is_signed_with(new["secret"])
+
+
 @pytest.mark.slow
 async def test_the_npm_reference_library_verifies_a_message_too(post: Post) -> None:
     post.member.clock.now = system_clock()

@@ -42,7 +42,6 @@ _EVENTS_PER_PAGE: Final = 100
 _ACCOUNTS_PER_PAGE: Final = 500
 _MAIL_PAUSE: Final = 3_600 * MICROSECONDS
 _MAIL_FOR: Final = 86_400 * MICROSECONDS
-_UNREADABLE: Final = "The secret cannot be read on this server any more. Create a new one."
 
 
 class Delivering:
@@ -160,7 +159,7 @@ class Delivering:
         try:
             found = self._vault.open(hook.sealed, place)
         except CannotOpen:
-            return Attempt(0, problem=_UNREADABLE)
+            return Attempt(0, problem=messages.UNREADABLE)
         now = self._clock()
         signed = messages.headers(found, hook, delivery.message_id, delivery.body, now)
         return await sender.send(hook.url, signed, delivery.body)
@@ -190,7 +189,8 @@ class Delivering:
     ) -> None:
         account_id, now = account.account_id, self._clock()
         given_up_at = (hook.failing_since or now) + GIVEN_UP_AFTER
-        is_over = now >= given_up_at or attempt.status == 410 or attempt.problem == _UNREADABLE  # noqa: PLR2004 - Gone
+        is_gone = attempt.status == 410  # noqa: PLR2004 - Gone
+        is_over = is_gone or now >= given_up_at or attempt.problem == messages.UNREADABLE
         pause = PAUSES_S[min(hook.failures, len(PAUSES_S) - 1)] * MICROSECONDS
         failed = msgspec.structs.replace(
             hook,

@@ -93,6 +93,7 @@ def place_of(account_id: int, webhook_id: str) -> str:
     return f"{account_id}/webhook/{webhook_id}"
 
 
+UNREADABLE: Final = "The secret cannot be read on this server any more. Create a new one."
 _LATER_EVENTS: Final = 1_000
 _encode: Final = msgspec.json.Encoder().encode
 

@@ -4,7 +4,6 @@ import asyncio
 import secrets
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -186,39 +185,48 @@ class Webhooks:
         if request.is_active is False and hook.state is WebhookState.ACTIVE:
             changed = msgspec.structs.replace(changed, state=WebhookState.PAUSED)
         elif request.is_active is True and hook.state is not WebhookState.ACTIVE:
+            if self._secrets(account, hook) is None:
+                raise Refusal(Code.INVALID_REQUEST, messages.UNREADABLE)
             changed = msgspec.structs.replace(changed, state=WebhookState.ACTIVE)
         if changed.state is WebhookState.ACTIVE and (
             hook.state is not WebhookState.ACTIVE or changed.url != hook.url
         ):
-            changed = msgspec.structs.replace(
-                changed,
-                problem="",
-                failures=0,
-                failing_since=None,
-                next_try_at=now,
-                is_untold=False,
-            )
+            changed = _fresh(changed)
         await self._store.change(transaction, account.account_id, changed)
         return self.shown(changed)
 
     async def rotate(
         self, transaction: Transaction, account: Account, webhook_id: str
     ) -> WebhookResponse:
-        """Another secret. Messages are signed with both for a day."""
+        """Another secret. Messages are signed with both for a day.
+
+        A webhook that was turned off because its secret is unreadable is turned on.
+        """
         plans.check_webhooks(account)
         await self._libraries.lock(transaction, account.account_id)
         hook = await self.find(account, webhook_id, transaction)
         account_id, now = account.account_id, self._clock()
-        place = messages.place_of(account_id, webhook_id)
-        former = None
-        with suppress(CannotOpen):
-            former = self._vault.open(hook.sealed, place)
-        found = replaced(former)
-        sealed = self._vault.seal(found, place)
-        await self._store.put_secrets(transaction, account_id, webhook_id, sealed, now)
-        rotated_at = now if found.former else None
-        changed = msgspec.structs.replace(hook, rotated_at=rotated_at, updated_at=now)
+        found = replaced(self._secrets(account, hook))
+        changed = msgspec.structs.replace(
+            hook,
+            sealed=self._vault.seal(found, messages.place_of(account_id, webhook_id)),
+            rotated_at=now if found.former else None,
+            updated_at=now,
+        )
+        await self._store.put_secrets(transaction, account_id, changed)
+        if hook.problem == messages.UNREADABLE:
+            is_off = hook.state is WebhookState.DISABLED
+            state = WebhookState.ACTIVE if is_off else hook.state
+            changed = _fresh(msgspec.structs.replace(changed, state=state))
+            await self._store.change(transaction, account_id, changed)
         return self.shown(changed, found.current)
+
+    def _secrets(self, account: Account, hook: Webhook) -> Secrets | None:
+        try:
+            place = messages.place_of(account.account_id, hook.webhook_id)
+            return self._vault.open(hook.sealed, place)
+        except CannotOpen:
+            return None
 
     async def delete(
         self, transaction: Transaction, account: Account, webhook_id: str
@@ -345,6 +353,18 @@ class Webhooks:
             updated_at=with_offset(hook.updated_at),
             secret=secret,
         )
+
+
+def _fresh(changed: Webhook) -> Webhook:
+    """As if nothing had failed."""
+    return msgspec.structs.replace(
+        changed,
+        problem="",
+        failures=0,
+        failing_since=None,
+        next_try_at=changed.updated_at,
+        is_untold=False,
+    )
 
 
 def delivery_response(delivery: Delivery) -> DeliveryResponse:

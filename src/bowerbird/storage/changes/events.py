@@ -108,10 +108,13 @@ class WebhookStore(Store):
         values = {**asdict(changed), "account_id": account_id}
         return bool(await self._rows(transaction, "change", **values))
 
-    async def put_secrets(
-        self, transaction: Transaction, account_id: int, webhook_id: str, sealed: bytes, now: int
-    ) -> None:
-        values = {**_key(account_id, webhook_id), "sealed": sealed, "now": now}
+    async def put_secrets(self, transaction: Transaction, account_id: int, hook: Webhook) -> None:
+        values = {
+            **_key(account_id, hook.webhook_id),
+            "sealed": hook.sealed,
+            "rotated_at": hook.rotated_at,
+            "now": hook.updated_at,
+        }
         await self._rows(transaction, "put_secrets", **values)
 
     async def hurry(

@@ -66,7 +66,7 @@ RETURNING webhook_id
 
 -- name: put_secrets
 UPDATE webhook
-   SET sealed = :sealed, rotated_at = :now, updated_at = :now
+   SET sealed = :sealed, rotated_at = :rotated_at, updated_at = :now
  WHERE account_id = :account_id
    AND webhook_id = :webhook_id
 RETURNING webhook_id
