@@ -16,7 +16,7 @@ PYTEST := --numprocesses auto --dist worksteal
 ALONE := --last-failed --last-failed-no-failures none --maxfail 1 -rp
 CHECKS := check-format check-lint check-types check-imports check-scripts check-generated
 
-.PHONY: install packages telemetry ocr fonts model serve test test-slow test-all test-citus ready ready-all coverage check $(CHECKS) format generate extension pictures wheel bench soak crash upgrade agent-trial requirements clean
+.PHONY: install packages telemetry ocr japanese fonts model serve test test-slow test-all test-citus ready ready-all coverage check $(CHECKS) format generate extension pictures wheel bench soak crash upgrade agent-trial requirements clean
 
 # Only `make fonts`, the tests and what makes ready for them run apt-get. Everything else uses what
 # is there.
@@ -52,6 +52,10 @@ $(TELEMETRY): $(STAMP) requirements/telemetry.txt
 # The packages that read the text in images, which are optional (docs/library.md).
 ocr: $(STAMP)
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/ocr.txt
+
+# The dictionary of how Japanese words are read, which is optional (docs/search.md).
+japanese: $(STAMP)
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/japanese.txt
 
 $(DEV): $(STAMP) requirements/dev.txt tests/node/package.json
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/dev.txt
@@ -168,7 +172,7 @@ agent-trial: $(DEV)
 # Needs uv on the PATH; the result names no index.
 requirements: COMPILE := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate
 requirements:
-	for part in runtime telemetry ocr dev bench; do $(COMPILE) requirements/$$part.in --output-file requirements/$$part.txt; done
+	for part in runtime telemetry ocr japanese dev bench; do $(COMPILE) requirements/$$part.in --output-file requirements/$$part.txt; done
 	$(COMPILE) requirements/model.in --output-file src/bowerbird/model_build/model.txt
 
 clean:

@@ -26,6 +26,7 @@ from bowerbird.jobs.worker import JobWatch, Worker
 from bowerbird.library.exports.links import FilePlace
 from bowerbird.model_build.catalogue import are_named, build_if_missing
 from bowerbird.search.meaning.models import model_folder
+from bowerbird.search.words.readings import READINGS
 from bowerbird.settings import BadSetting, Settings
 from bowerbird.storage.database import Database
 from bowerbird.storage.files import Files, UploadFolders
@@ -58,6 +59,7 @@ def run(
     called when the ports are bound, before the first request is answered.
     """
     runs_jobs = runs_jobs and process == 0
+    READINGS.are_indexed = settings.japanese_readings == "on"
     with telemetry.started(settings) as traces:
         annotations = None if traces is None else traces.annotations
         logs.configure(settings.log_level, settings.log_format, annotations)
@@ -66,6 +68,7 @@ def run(
 
 def run_worker(settings: Settings) -> None:
     """Runs jobs until SIGTERM or SIGINT, then puts unfinished ones back into the queue."""
+    READINGS.are_indexed = settings.japanese_readings == "on"
     with telemetry.started(settings) as traces:
         annotations = None if traces is None else traces.annotations
         logs.configure(settings.log_level, settings.log_format, annotations)

@@ -23,6 +23,7 @@ from bowerbird.library.upkeep.checks import Checks
 from bowerbird.library.upkeep.corrections import Reindexing
 from bowerbird.model.accounts import Account
 from bowerbird.requests.bookmarks import UpdateRequest
+from bowerbird.search.words.tokens import INDEX_FORM
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
@@ -342,7 +343,7 @@ async def test_a_post_that_changes_meanwhile_is_counted_once(alice: Member, tmp_
     await alice.save(post_id="2", text="bird")
     account, counts = await alice.account(), WordCounts(alice.database)
     await age(alice.database, account)
-    posts = await counts.uncounted_posts(account, [1, 2])
+    posts = await counts.uncounted_posts(account, [1, 2], INDEX_FORM)
     await alice.change(post, tweet_details={**post["tweet_details"], "text": "nest"})
 
     await Reindexing(alice.database, alice.clock).write(alice.account_id, posts)

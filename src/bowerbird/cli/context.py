@@ -20,6 +20,7 @@ from bowerbird.library.sign_in.one_time_links import OneTimeLinks
 from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.model.accounts import Account
 from bowerbird.openid.providers import configured
+from bowerbird.search.words.readings import READINGS
 from bowerbird.settings import PREFIX, Settings
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.opening import open_database
@@ -94,6 +95,7 @@ def print_migration(steps: Sequence[str], kept: Path) -> None:
 
 @asynccontextmanager
 async def opened_library(settings: Settings) -> AsyncIterator[LibraryContext]:
+    READINGS.are_indexed = settings.japanese_readings == "on"
     if not settings.is_sqlite:
         from bowerbird.storage.postgres import schema  # noqa: PLC0415 - its driver is slow to import
 

@@ -238,7 +238,7 @@ class ReindexJobs(AccountJobs):
         self._reindexing = Reindexing(database, clock)
         self._dating = Dating(database, clock)
         self._traits = PostTraits(database)
-        # No release of today stores a post without a time.
+        # No release of today stores a post without a time, or without readings if it reads words.
         self._has_dated = False
         # Imports of files leave changes of counts, which ranking does not know until they are
         # added.
@@ -247,6 +247,7 @@ class ReindexJobs(AccountJobs):
     async def sweep(self) -> None:
         if not self._has_dated:
             await self._add_all(self._dating.due_accounts)
+            await self._add_all(self._reindexing.accounts_without_readings)
             self._has_dated = True
         # A node of an earlier release may still be running.
         await self._add_all(self._traits.due_accounts)

@@ -70,8 +70,8 @@ GAP: Final = "#"
 OTHER_FORM: Final = "\u2248"
 STEM: Final = "\u223d"
 # Begin tokens that no count has, before the words of a post: a part of an address, a word of a
-# title, the beginning and the reversed end of a compound, how a name of another script sounds, and
-# an abbreviation with what it stands for.
+# title, the beginning and the reversed end of a compound, how a name of another script sounds, an
+# abbreviation with what it stands for, and how a Japanese word is read.
 # The last sign alone ends them.
 ADDRESS: Final = "\u2237"
 TITLE: Final = "\u22a4"
@@ -79,7 +79,8 @@ COMPOUND: Final = "\u22b0"
 COMPOUND_END: Final = "\u22b1"
 SOUND: Final = "\u2245"
 ABBREVIATION: Final = "\u225d"
-UNCOUNTED: Final = (ADDRESS, TITLE, COMPOUND, COMPOUND_END, SOUND, ABBREVIATION)
+READING: Final = "\u224b"
+UNCOUNTED: Final = (ADDRESS, TITLE, COMPOUND, COMPOUND_END, SOUND, ABBREVIATION, READING)
 UNCOUNTED_END: Final = "\u2238"
 STEM_WEIGHT: Final = 0.8
 # Limits the work for a query that is a pasted page; its rarest words decide.

@@ -31,6 +31,12 @@ _SHORTEST_SECRET: Final = 32
 _HOST_AND_PORT: Final = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::[1-9][0-9]{0,4})?")
 # A setting with one of them as its default has no other values.
 _SWITCH: Final = ("on", "off")
+# Settings that need a package of an extra.
+_EXTRAS: Final = (
+    ("image_text", "rapidocr", "ocr"),
+    ("japanese_readings", "sudachipy", "japanese"),
+    ("japanese_readings", "sudachidict_small", "japanese"),
+)
 _LEAST: Final = {
     "port": 1,
     "admin_port": 0,
@@ -55,11 +61,7 @@ def check(settings: Table) -> None:
     _check_words(settings)
     for network in settings.trusted_proxies.split(","):
         check_network("trusted_proxies", network.strip())
-    if settings.image_text == "on" and find_spec("rapidocr") is None:
-        raise BadSetting(
-            f"{PREFIX}IMAGE_TEXT is on, and the package rapidocr is missing. "
-            "Install the packages of bowerbird[ocr], or turn it off."
-        )
+    _check_extras(settings)
     _check_data_folder(settings)
     _check_numbers(settings)
     _check_ports(settings)
@@ -81,6 +83,15 @@ def check(settings: Table) -> None:
     _check_mail(settings)
     _check_sign_in(settings)
     _check_sources(settings)
+
+
+def _check_extras(settings: Table) -> None:
+    for name, package, extra in _EXTRAS:
+        if getattr(settings, name) == "on" and find_spec(package) is None:
+            raise BadSetting(
+                f"{PREFIX}{name.upper()} is on, and the package {package} is missing. "
+                f"Install the packages of bowerbird[{extra}], or turn it off."
+            )
 
 
 def _check_words(settings: Table) -> None:

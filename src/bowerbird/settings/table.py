@@ -167,6 +167,11 @@ class Table:
         "`on`: workers read the text in kept images, so that a search finds it. It needs the "
         "packages of `bowerbird[ocr]`. See [library.md](library.md#images).",
     )
+    japanese_readings: str = setting(
+        "off",
+        "`on`: searches in kana find Japanese words in kanji, such as 図書館 with `としょかん`. "
+        "It needs the packages of `bowerbird[japanese]`. See [search.md](search.md#japanese).",
+    )
     media_hosts: str = setting(
         "",
         "Further hosts from which images may be downloaded, separated by commas, such as "

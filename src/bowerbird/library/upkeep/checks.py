@@ -29,7 +29,8 @@ from bowerbird.model.instants import UNKNOWN
 from bowerbird.model.labels import name_key
 from bowerbird.model.posts import bookmarks, traits
 from bowerbird.model.posts.bookmarks import tags_json
-from bowerbird.search.words.tokens import COUNTED_FORM, INDEX_FORM
+from bowerbird.model.words import READING
+from bowerbird.search.words.tokens import COUNTED_FORM, INDEX_FORM, index_form
 from bowerbird.sources import own_json
 from bowerbird.sources.own_json import InvalidRecord
 from bowerbird.storage.accounts.accounts import AccountStore
@@ -361,10 +362,11 @@ class Checks:
         found = comparison.differences()
         if found or not self._is_sampled(account):
             return found
-        if comparison.stored.word_form != INDEX_FORM or comparison.lacks_article:
+        form, words = comparison.stored.word_form, comparison.words()
+        is_current = form == index_form() or (form == INDEX_FORM and READING not in words)
+        if not is_current or comparison.lacks_article:
             # An earlier release wrote them. A job writes words of another form again.
             return []
-        words = comparison.words()
         if not await self._store.words_differ(account, comparison.stored, words):
             return []
         return [Finding(f"words of {comparison.name}", "other words", cut(words))]

@@ -29,7 +29,8 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.arrival import Counts
 from bowerbird.model.posts import traits
 from bowerbird.model.posts.bookmarks import Post
-from bowerbird.search.words.tokens import INDEX_FORM
+from bowerbird.search.words.readings import READINGS
+from bowerbird.search.words.tokens import index_form
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.bookmarks.changeset import AnnotationStore
 from bowerbird.storage.bookmarks.upsert import UpsertStore
@@ -239,6 +240,12 @@ class Reindexing:
         """The next accounts with something to do that have no job of this kind."""
         return await self._counts.due_accounts(after, _ACCOUNTS_PER_PAGE, job_kind=job_kind)
 
+    async def accounts_without_readings(self, after: int) -> Sequence[int]:
+        """The next accounts with Japanese posts that were written without the dictionary."""
+        if not READINGS.are_indexed:
+            return []
+        return await self._counts.accounts_without_readings(after, _ACCOUNTS_PER_PAGE, index_form())
+
     async def run(self, account_id: int, progress: Progress) -> None:
         has_old_posts = False
         while True:
@@ -284,10 +291,12 @@ class Reindexing:
 
     async def _next(self, account: Account) -> list[UncountedPost]:
         found = await self._counts.uncounted(account, self._posts_per_turn)
+        if not found and READINGS.are_indexed:
+            found = await self._counts.without_readings(account, self._posts_per_turn, index_form())
         if not found:
             return []
-        fitting = turns.fitting(size for _, size in found)
-        return await self._counts.uncounted_posts(account, [one for one, _ in found[:fitting]])
+        numbers = [number for number, _ in found[: turns.fitting(size for _, size in found)]]
+        return await self._counts.uncounted_posts(account, numbers, index_form())
 
     async def write(self, account_id: int, posts: Sequence[UncountedPost]) -> None:
         """Leaves out the posts that have changed since they were read."""
@@ -296,7 +305,7 @@ class Reindexing:
 
         async def work(transaction: Transaction) -> None:
             library = await self._libraries.lock(transaction, account_id)
-            stored = await self._counts.still_uncounted(library, list(hashes))
+            stored = await self._counts.still_uncounted(library, list(hashes), index_form())
             current = [row for row in rows if stored.get(row["number"]) == hashes[row["number"]]]
             readable = [row for row in current if row["words"] is not None]
             # Their old words stay in the index, and they count as posts without words.
@@ -328,6 +337,6 @@ class Reindexing:
 
 def _rows_of(posts: Sequence[UncountedPost]) -> list[dict[str, Any]]:
     return [
-        {"number": post.number, "words": stored_words(post.rendering), "word_form": INDEX_FORM}
+        {"number": post.number, "words": stored_words(post.rendering), "word_form": index_form()}
         for post in posts
     ]

@@ -15,11 +15,13 @@ from bowerbird.search.words import addresses as linked
 from bowerbird.search.words.index_forms import other_tokens
 from bowerbird.search.words.languages import language_of_words
 from bowerbird.search.words.latin_languages import MAX_WORDS
+from bowerbird.search.words.readings import READINGS
 from bowerbird.search.words.token_folding import MAX_TOKEN_CHARACTERS, UNSPACED, fold
 
 # The form of this token text. Raise it with every change of the tokens: a job then writes the words
 # of older posts again. The number is also in storage/sql/words/word_counts.*.sql and in the partial
 # index of the last migration for it (0055), which a migration must create again by another name.
+# The one above it has the readings of Japanese words too, so the next form is 6.
 INDEX_FORM: Final = 4
 # Posts from this form on are counted: their counted tokens are the same.
 COUNTED_FORM: Final = 2
@@ -44,6 +46,11 @@ _BETWEEN_FIELDS: Final = f"\n{GAP}\n"
 _UNSPACED: Final = re.compile(f"[{UNSPACED}]")
 _RUN: Final = re.compile(f"[{UNSPACED}]+|[^ {UNSPACED}]+")
 _OTHER_SCRIPT: Final = re.compile("[\u0386-\u03ab\u0400-\u042f\u0490]")
+
+
+def index_form() -> int:
+    """The form in which this process writes words."""
+    return INDEX_FORM + READINGS.are_indexed
 
 
 def index_text(
@@ -80,6 +87,9 @@ def index_text(
         language,
         has_hashtags=joined is None and "#" in "".join(fields),
     )
+    # Texts in one kind of script only have no kanji.
+    if joined is None:
+        found += READINGS.tokens_of(fields, language)
     return _with_uncounted(text, found)
 
 

@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Final
 
 from bowerbird.model.words import OTHER_FORM, STEM, STEM_WEIGHT, Form, normalized
-from bowerbird.search.words import abbreviations, addresses, sounds, spellings, tokens
+from bowerbird.search.words import abbreviations, addresses, readings, sounds, spellings, tokens
 from bowerbird.search.words import compounds as compound_words
 from bowerbird.search.words.stems import possible_stems
 from bowerbird.search.words.token_folding import fold
@@ -61,8 +61,10 @@ def _others(text: str) -> tuple[Form, ...]:
     if own := own_word(text):
         return (Form((own[0].removeprefix(OTHER_FORM),)),)
     written = tuple(tokens.words(text))
-    if not written or tokens.lone_sigil_word(text) or any(map(tokens.is_unspaced, written)):
+    if not written or tokens.lone_sigil_word(text):
         return ()
+    if any(map(tokens.is_unspaced, written)):
+        return readings.forms_of(text)
     if text.endswith("*"):
         return _of_prefix(written)
     # The first form of the same tokens counts most.

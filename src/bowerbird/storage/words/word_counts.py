@@ -179,17 +179,32 @@ class WordCounts(Store):
         rows = await self._read_slowly("uncounted", **place_values(account), limit=limit)
         return [(number, size) for number, size in rows]
 
+    async def without_readings(
+        self, account: Account, limit: int, word_form: int
+    ) -> list[tuple[int, int]]:
+        """(number, stored bytes) of some Japanese posts whose words have no readings."""
+        values = {**place_values(account), "limit": limit, "word_form": word_form}
+        rows = await self._read_slowly("without_readings", **values)
+        return [(number, size) for number, size in rows]
+
+    async def accounts_without_readings(self, after: int, limit: int, word_form: int) -> list[int]:
+        values = {"after": after, "limit": limit, "word_form": word_form}
+        rows = await self._read_slowly("accounts_without_readings", **values)
+        return [row[0] for row in rows]
+
     async def uncounted_posts(
-        self, account: Account, numbers: Sequence[int]
+        self, account: Account, numbers: Sequence[int], word_form: int
     ) -> list[UncountedPost]:
-        rows = await self._read_slowly("uncounted_posts", **place_values(account), numbers=numbers)
+        """Those among these whose form is older."""
+        values = {**place_values(account), "numbers": numbers, "word_form": word_form}
+        rows = await self._read_slowly("uncounted_posts", **values)
         return [UncountedPost(number, hash, rendering or b"") for number, hash, rendering in rows]
 
     async def still_uncounted(
-        self, library: LockedLibrary, numbers: Sequence[int]
+        self, library: LockedLibrary, numbers: Sequence[int], word_form: int
     ) -> dict[int, bytes]:
-        """The content hash of each of these posts that has an old form."""
-        values = {"account_id": library.account_id, "numbers": numbers}
+        """The content hash of each of these posts whose form is older."""
+        values = {"account_id": library.account_id, "numbers": numbers, "word_form": word_form}
         rows = await library.transaction.rows(self._sql["still_uncounted"], values)
         return dict(tuple(row) for row in rows)
 

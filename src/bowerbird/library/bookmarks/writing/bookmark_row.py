@@ -18,7 +18,7 @@ from bowerbird.model.posts.bookmarks import RENDER_VERSION, ImportRecord, Post, 
 from bowerbird.model.posts.media import DOMAIN, TITLE, attached_texts, bits_of
 from bowerbird.model.words import first_line, order_key
 from bowerbird.search.words.languages import sure_language
-from bowerbird.search.words.tokens import COUNTED_FORM, INDEX_FORM, index_text
+from bowerbird.search.words.tokens import COUNTED_FORM, index_form, index_text
 from bowerbird.storage.database import Database
 from bowerbird.storage.libraries import LockedLibrary
 from bowerbird.storage.words.word_counts import WordCounts, occurrences
@@ -69,7 +69,7 @@ def draft_of(incoming: Incoming, words: str) -> Row:
         "picture_print": traits.picture_print(arrival),
         "render_version": RENDER_VERSION,
         "words": words,
-        "word_form": INDEX_FORM,
+        "word_form": index_form(),
     }
 
 

@@ -31,7 +31,7 @@ from bowerbird.model.posts.bookmarks import (
 )
 from bowerbird.model.posts.highlights import HighlightedPassage
 from bowerbird.requests import limits
-from bowerbird.search.words.tokens import INDEX_FORM
+from bowerbird.search.words.tokens import index_form
 from bowerbird.storage.bookmarks.upsert import StoredPost, UpsertStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.imports import ChangeStore
@@ -66,7 +66,7 @@ class PostDocuments:
                 data, existing.imported_at, existing.sort_index, existing.bookmarked_at
             ),
             "words": None if has_same_words else words_of(after),
-            "word_form": INDEX_FORM,
+            "word_form": index_form(),
         }
         reworded = [] if has_same_words else [existing.number]
         counted = await self._counted.of(library, reworded)
@@ -84,7 +84,7 @@ class PostDocuments:
             post = stored_post(stored)
             if post is None:
                 continue
-            rows.append({"number": number, "words": words_of(post), "word_form": INDEX_FORM})
+            rows.append({"number": number, "words": words_of(post), "word_form": index_form()})
             await self._mark_stale(library, number, post)
         readable = [row["number"] for row in rows]
         counted = await self._counted.of(library, readable)

@@ -35,20 +35,42 @@ SELECT b.number, coalesce(length(c.rendering), 0)
  ORDER BY b.number
  LIMIT :limit
 
+-- name: without_readings
+-- The same of Japanese posts, which were written without readings of their words.
+SELECT b.number, coalesce(length(c.rendering), 0)
+  FROM bookmark AS b INDEXED BY bookmark_by_language
+  LEFT JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
+ WHERE b.account_id = :account_id
+   AND b.language = 'ja'
+   AND b.word_form < :word_form
+ LIMIT :limit
+
+-- name: accounts_without_readings
+SELECT l.account_id
+  FROM library AS l
+ WHERE l.account_id > :after
+   AND EXISTS (SELECT 1
+                 FROM bookmark AS b INDEXED BY bookmark_by_language
+                WHERE b.account_id = l.account_id
+                  AND b.language = 'ja'
+                  AND b.word_form < :word_form)
+ ORDER BY l.account_id
+ LIMIT :limit
+
 -- name: uncounted_posts
 SELECT b.number, b.content_hash, c.rendering
   FROM bookmark AS b
   LEFT JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
  WHERE b.account_id = :account_id
    AND b.number = ANY(CAST(:numbers AS bigint[]))
-   AND b.word_form < 4
+   AND b.word_form < :word_form
 
 -- name: still_uncounted
 SELECT b.number, b.content_hash
   FROM bookmark AS b
  WHERE b.account_id = :account_id
    AND b.number = ANY(CAST(:numbers AS bigint[]))
-   AND b.word_form < 4
+   AND b.word_form < :word_form
 
 -- name: renderings
 -- Of the posts among these whose words are counted.
