@@ -48,6 +48,30 @@ async def test_labels_of_posts_that_are_near_in_meaning_are_suggested(alice: Mem
     assert await _suggested(alice, far["post_id"]) == []
 
 
+async def test_posts_in_a_script_that_no_model_knows_are_not_near_each_other(
+    alice: Member,
+) -> None:
+    """Its letters are all that they have in common."""
+    await _filled(alice)
+    kitchen = (
+        "अदरक पहले या चायपत्ती पहले?",
+        "दाल में तड़का आख़िर में लगाओ।",
+        "आज रोटी गोल बनी।",
+        "नानी का अचार धूप में रखा है।",
+        "चावल धोकर भिगो दो।",
+    )
+    posts = [
+        make.post(text=text, author=f"k{n}", tags=["cooking"]) for n, text in enumerate(kitchen)
+    ]
+    await alice.save_all(posts)
+    new = await alice.save(text="रेलगाड़ी दो घंटे देर से आई।", author="r")
+    named = await alice.save(text="आज का cooking शो", author="s")
+    await alice.embed()
+
+    assert await _suggested(alice, new["post_id"]) == []
+    assert _names(await _suggested(alice, named["post_id"])) == ["cooking"]
+
+
 async def test_labels_of_the_same_author_are_suggested_without_vectors(alice: Member) -> None:
     for n in range(4):
         await alice.save(text=f"note {n}", author="ines", tags=["databases"])

@@ -28,8 +28,9 @@ from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import clean_name, name_key
 from bowerbird.model.posts.bookmarks import Bookmark
-from bowerbird.model.words import order_key
+from bowerbird.model.words import VectorStoreState, order_key
 from bowerbird.requests.limits import SUGGESTED_LABELS_MAX
+from bowerbird.search.meaning import models
 from bowerbird.search.words.tokens import words
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
@@ -146,7 +147,9 @@ class LabelSuggestions:
         reading = await self._accounts.reading(self._database, account.account_id)
         labels = await self._labels.most_used(account.account_id, LABELS)
         names = {row[0]: row[1] for row in labels}
-        near = await self._near(account, labelled, [row[1] for row in asked], names)
+        store = await self._meaning.serving(account)
+        near = await self._near(account, store, labelled, [row[1] for row in asked], names)
+        has_second = store is not None and store.built_second is not None
 
         def choose() -> dict[str, list[SuggestedLabel]]:
             known, found = _Known.of(labels, name_key(reading.favourite)), {}
@@ -155,7 +158,9 @@ class LabelSuggestions:
                     continue
                 post = _post(json_depth.cut(contents[post_id]))
                 own = labelled.by_author(by_author.get(author, ""), number)
-                fit = _chosen(known, post, votes, own)
+                # Posts in a script that the models do not know are only near each other.
+                is_understood = models.is_understood(_text(post), has_second=has_second)
+                fit = _chosen(known, post, votes if is_understood else {}, own)
                 kept = [one for one in fit if f",{one.label_id}," not in refused]
                 found[post_id] = kept[:MOST]
             return found
@@ -201,13 +206,13 @@ class LabelSuggestions:
     async def _near(
         self,
         account: Account,
+        store: VectorStoreState | None,
         labelled: "LabelledPosts",
         asked: Sequence[int],
         names: Mapping[int, str],
     ) -> "list[Votes]":
         """Votes by meaning; none without vectors."""
         none: list[Votes] = [{} for _ in asked]
-        store = await self._meaning.serving(account)
         if store is None or not store.dimensions:
             return none
         try:
@@ -260,14 +265,17 @@ def _chosen(known: _Known, post: _Post, near: "Votes", author: "Votes") -> list[
 
 def _named(known: _Known, post: _Post) -> Iterable[int]:
     """The labels whose whole name is in the text of a post."""
-    article = post.tweet_details.article or {}
-    texts = (post.tweet_details.text, article.get("title"), article.get("plain_text"))
-    joined = " ".join(text[:_CHARACTERS] for text in texts if isinstance(text, str))
-    tokens = frozenset(words(joined))
+    tokens = frozenset(words(_text(post)))
     for token in tokens & known.by_word.keys():
         for name, label_id in known.by_word[token]:
             if name <= tokens:
                 yield label_id
+
+
+def _text(post: _Post) -> str:
+    article = post.tweet_details.article or {}
+    texts = (post.tweet_details.text, article.get("title"), article.get("plain_text"))
+    return " ".join(text[:_CHARACTERS] for text in texts if isinstance(text, str))
 
 
 # Each is a request to the model, which somebody pays for. Beyond it, none is proposed that day.

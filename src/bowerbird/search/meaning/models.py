@@ -116,6 +116,11 @@ def first_share(query: str) -> float:
     return 0.3 if is_in_other_script(query) else 0.5
 
 
+def is_understood(text: str, *, has_second: bool) -> bool:
+    """Whether the models were trained on the language of a post in another script than Latin."""
+    return not is_in_other_script(text) or (has_second and needs_second_model(text))
+
+
 def is_known(query: str, letters_per_piece: Sequence[float]) -> bool:
     """Whether a model knows words of a query, by the length of the pieces of each model."""
     if not is_in_other_script(query):
