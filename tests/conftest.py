@@ -206,9 +206,17 @@ async def database(
 
 
 @pytest.fixture
-async def cast(database: Database, tmp_path: Path) -> AsyncIterator[Service]:
+def cast_settings() -> dict[str, Any]:
+    """What a module of tests sets for its service."""
+    return {}
+
+
+@pytest.fixture
+async def cast(
+    database: Database, tmp_path: Path, cast_settings: dict[str, Any]
+) -> AsyncIterator[Service]:
     """The service on each database, with alice, bob and free."""
-    built = service.with_cast(database, data_dir=tmp_path)
+    built = service.with_cast(database, data_dir=tmp_path, **cast_settings)
     yield built
     for client in (built.alice.client, built.bob.client, built.free.client, built.nobody):
         await client.aclose()

@@ -26,7 +26,7 @@ ORDER: Final = [name for name, _, _ in examples.STEPS]
 
 @pytest.fixture
 async def cast(sqlite: Database) -> Service:
-    built = await service.build(sqlite)
+    built = await service.build(sqlite, sandbox="on")
     await built.alice.save_all(examples.POSTS)
     await built.alice.embed()
     return built

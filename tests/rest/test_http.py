@@ -35,6 +35,11 @@ from tests.support.waiting import PATIENCE_S, until
 pytestmark = pytest.mark.anyio
 
 
+@pytest.fixture
+def cast_settings() -> dict[str, Any]:
+    return {"sandbox": "on"}
+
+
 PATHS = ("/v1/bookmarks", "/v1/bookmarks/count", "/v1/bookmarks/42")
 
 # tests/requests/test_operations.py compares the methods of every path with the table.

@@ -72,7 +72,7 @@ class House:
 
 def build(database: Database, data_dir: Path, **settings: Any) -> House:
     clock = SetClock()
-    configured = Settings(data_dir=data_dir, **settings)
+    configured = Settings(data_dir=data_dir, **{**service.WITHOUT_EXTRAS, **settings})
     built = app.build(configured, database, clock, MODELS)
     accounts = Accounts(database, clock, configured.default_plan)
     links = OneTimeLinks(database, accounts, Sessions(database, clock), clock)

@@ -16,6 +16,12 @@ from tests.web.house import build
 
 pytestmark = pytest.mark.anyio
 
+
+@pytest.fixture
+def cast_settings() -> dict[str, Any]:
+    return {"sandbox": "on"}
+
+
 Lines = list[MutableMapping[str, Any]]
 FIELDS = {"event", "log_level", "id", "method", "route", "status", "ms", "bytes", "account"}
 OWN_FIELDS = {"tool server": {"called", "refused"}}

@@ -15,6 +15,12 @@ from tests.support.service import Service
 
 pytestmark = pytest.mark.anyio
 
+
+@pytest.fixture
+def cast_settings() -> dict[str, Any]:
+    return {"sandbox": "on"}
+
+
 # Bytes that are not UTF-8, half of a surrogate pair, and U+0000.
 FRAGMENTS: Final = (b"\xff", rb"\ud800", rb"\u0000", b"\\u0000\xff")
 JSON: Final = {"Content-Type": "application/json"}

@@ -59,12 +59,11 @@ def visits(
     has_images = services.media_preferences.is_offered
     library = LibraryPages(services, pages, has_images=has_images)
     highlights = HighlightPages(services, library.lists, pages)
-    look_around = LookAround(services, pages)
     ending = EndingVersions(uses, deprecations, settings.site_origin)
 
     def build(show_published: ShowPublished) -> PageVisits:
         routes: list[PageRoute] = [
-            *(look_around.routes() if settings.demo == "on" else ()),
+            *(LookAround(services, pages).routes() if settings.demo == "on" else ()),
             *link_pages.routes(sign_in, sign_up_pages, pages),
             *SignInPages(sign_in, pages).routes(),
             *sign_up_pages.routes(),

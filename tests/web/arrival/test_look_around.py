@@ -3,6 +3,7 @@
 import re
 import struct
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
 
 import httpx
@@ -23,6 +24,11 @@ pytestmark = pytest.mark.anyio
 DEMO = "/demo/library"
 
 BANNER = "This is a demo to look around in"
+
+
+@pytest.fixture
+def house_settings() -> dict[str, Any]:
+    return {"demo": "on"}
 
 
 async def shown(stranger: Visitor, path: str) -> str:

@@ -61,7 +61,7 @@ def routes(monkeypatch: pytest.MonkeyPatch) -> list[PageRoute]:
 @pytest.fixture
 def house(routes: list[PageRoute], database: Database, tmp_path: Path) -> House:
     google = {"google_client_id": "id", "google_client_secret": "secret"}
-    house = build(database, tmp_path, sign_up="open", keep_media="on", **google)
+    house = build(database, tmp_path, sign_up="open", keep_media="on", demo="on", **google)
     assert len(routes) > 100
     return house
 
