@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -87,19 +87,25 @@ class Library:
         )
 
     def fill(self, count: int, *, email: str = EMAIL, first: int = 1) -> None:
-        asyncio.run(self._fill(email, [post(number) for number in range(first, first + count)]))
+        self.fill_each(count, [email], first=first)
 
-    async def _fill(self, email: str, posts: Sequence[bytes]) -> None:
+    def fill_each(self, count: int, emails: Iterable[str], *, first: int = 1) -> None:
+        """Opens the library once for all of them."""
+        posts = [post(number) for number in range(first, first + count)]
+        asyncio.run(self._fill(emails, posts))
+
+    async def _fill(self, emails: Iterable[str], posts: Sequence[bytes]) -> None:
         async with opened_library(self.settings) as opened:
             accounts = AccountStore(opened.database)
-            membership = Membership(new_account_id(), email, "pro", 0, opened.clock())
-            await accounts.create(membership, email)
-            account_id = await accounts.id_of_email(email)
-            assert account_id is not None
-            account = await accounts.by_id(account_id, 202601)
-            assert account is not None
             upsert = Upsert(opened.database, opened.clock)
-            await upsert.take(account, [own_json.read(raw).incoming for raw in posts])
+            for email in emails:
+                membership = Membership(new_account_id(), email, "pro", 0, opened.clock())
+                await accounts.create(membership, email)
+                account_id = await accounts.id_of_email(email)
+                assert account_id is not None
+                account = await accounts.by_id(account_id, 202601)
+                assert account is not None
+                await upsert.take(account, [own_json.read(raw).incoming for raw in posts])
 
     def add_other_rows(self, count: int, *, email: str = EMAIL) -> None:
         """Adds stored responses, deleted posts, jobs, digests, imports and a Smart View."""

@@ -35,7 +35,7 @@ NAMES = ("red", "Green", "blue", "Ärger", "later", "reading list")
 
 
 def client_of(database: Database, key: str) -> httpx.AsyncClient:
-    service = app.build(Settings(), database, system_clock)
+    service = app.build(Settings(sandbox="off", demo="off"), database, system_clock)
     return httpx.AsyncClient(
         transport=httpx.ASGITransport(service.asgi),
         base_url="http://test",

@@ -8,7 +8,7 @@ from tests.support import toolcalls, writing
 from tests.support.operators import QUERIES, fill
 from tests.support.service import Member
 
-pytestmark = [pytest.mark.anyio, pytest.mark.both]
+pytestmark = pytest.mark.anyio
 WHOLE = {"is_unread_only": "false", "hide_archived": "false"}
 
 
@@ -21,6 +21,7 @@ def test_the_table_has_every_name_of_a_field_and_every_value() -> None:
     assert [one for one in values if one not in rare and f":{one}" not in written] == []
 
 
+@pytest.mark.both
 async def test_lists_find_what_each_operator_says(alice: Member) -> None:
     names = await fill(alice)
     wrong = {}
@@ -31,6 +32,7 @@ async def test_lists_find_what_each_operator_says(alice: Member) -> None:
     assert wrong == {}
 
 
+@pytest.mark.both
 async def test_a_search_by_meaning_understands_the_same_operators(alice: Member) -> None:
     names = await fill(alice)
     await alice.embed()
@@ -46,6 +48,7 @@ async def test_a_search_by_meaning_understands_the_same_operators(alice: Member)
     assert wrong == {}
 
 
+# tests/storage/test_query_conditions.py compares lists, counts and changes on both databases.
 async def test_tools_views_rules_and_changes_understand_them_too(alice: Member) -> None:
     names = await fill(alice)
     wrong = {}

@@ -68,15 +68,16 @@ def broken_by_indexes(before: Shape, after: Shape, columns: Shape, added: Shape)
 
 def test_statements_of_the_release_before_work_after_a_compatible_step(tmp_path: Path) -> None:
     steps, file = migrations.available("sqlite"), tmp_path / FILE_NAME
-    sqlite_schema.prepare(tmp_path, steps[:1])
-    for end, step in enumerate(steps[1:], start=2):
-        columns, indexes = (query_sqlite(file, sql) for sql in (SQLITE_COLUMNS, SQLITE_UNIQUE))
+    before, indexes = Shape(), Shape()
+    for end, step in enumerate(steps, start=1):
         sqlite_schema.prepare(tmp_path, steps[:end])
-        added, unique = (query_sqlite(file, sql) for sql in (SQLITE_COLUMNS, SQLITE_UNIQUE))
+        after, unique = (
+            by_name(query_sqlite(file, sql)) for sql in (SQLITE_COLUMNS, SQLITE_UNIQUE)
+        )
         if step.is_compatible:
-            before, after = by_name(columns), by_name(added)
             assert not broken_inserts(before, after), step.name
-            assert not broken_by_indexes(by_name(indexes), by_name(unique), before, after)
+            assert not broken_by_indexes(indexes, unique, before, after), step.name
+        before, indexes = after, unique
 
 
 async def test_statements_of_the_previous_release_work_after_a_compatible_step_of_postgres(
@@ -84,16 +85,15 @@ async def test_statements_of_the_previous_release_work_after_a_compatible_step_o
 ) -> None:
     steps = migrations.available("postgres")
     with postgres.fresh_database() as url:
-        await postgres_schema.migrate(url, steps[:1])
-        for end, step in enumerate(steps[1:], start=2):
-            before = by_name(await query_postgres(url, POSTGRES_COLUMNS))
-            indexes = by_name(await query_postgres(url, POSTGRES_UNIQUE))
+        before, indexes = Shape(), Shape()
+        for end, step in enumerate(steps, start=1):
             await postgres_schema.migrate(url, steps[:end])
             after = by_name(await query_postgres(url, POSTGRES_COLUMNS))
             unique = by_name(await query_postgres(url, POSTGRES_UNIQUE))
             if step.is_compatible:
                 assert not broken_inserts(before, after), step.name
                 assert not broken_by_indexes(indexes, unique, before, after), step.name
+            before, indexes = after, unique
 
 
 # As releases before step 0027 write them.

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.anyio
 Record = dict[str, Any]
 
 POSTS = 110
-LIMIT = 9
+LIMIT = 14
 COUNTS = ("favorite_count", "retweet_count", "reply_count", "quote_count", "bookmark_count")
 # Folded, in no alphabet's order, and with characters beyond the first 65,536.
 TITLES = ("zebra", "äpfel", "apple", "日本語", "😀 face", "", "zebra crossing", "\ufffd", "é")

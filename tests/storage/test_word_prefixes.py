@@ -93,7 +93,7 @@ texts = st.one_of(
     st.builds('"{} {}"'.format, starts, starts),
 )
 SETTINGS = settings(
-    max_examples=80,
+    max_examples=40,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],

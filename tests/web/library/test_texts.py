@@ -337,7 +337,7 @@ def test_hostile_markup_in_all_fields_stays_text(text: str) -> None:
     check({**readable, "author_username": "", "tweet_details": details})
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(POST)
 def test_no_stored_value_of_any_type_becomes_markup(bookmark: dict[str, Any]) -> None:
     check(bookmark)
