@@ -455,7 +455,7 @@ class LinkReading:
         reasons = {key: one for key, one in outcomes.items() if isinstance(one, Reason)}
         found += [gone(key, one, now) for key, one in reasons.items() if one in _MARKED]
         if found:
-            await self._intake.take(account, found, run_id=None)
+            await self._intake.take(account, found)
         if reasons:
             failures = [_failure(due[key], reason, now) for key, reason in reasons.items()]
 

@@ -114,6 +114,8 @@ Found = FoundPost | LeftOut | Notice
 
 BEGINNING_BYTES: Final = 256 << 10
 _END_OF_TIME: Final = 2**63 - 1
+# Clocks differ. A moment further ahead than this is no moment of saving.
+MAX_AHEAD_US: Final = 5 * 60 * 1_000_000
 # A list of links in Markdown begins like one in JSON.
 _MARKDOWN: Final = re.compile(r"\s*\[[^\[\]\"\n]{0,500}\]\(")
 _NEW_WORD: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")

@@ -129,14 +129,14 @@ class IngestRunStore(Store):
         self, reader: Reader, account_id: int, user: SourceUser
     ) -> IngestRun | None:
         """The last complete run over this list."""
-        rows = await self._rows(reader, "last_complete_run", **_list(account_id, user))
+        rows = await self._rows(reader, "last_complete_run", **_key(account_id, user))
         return _run(rows[0]) if rows else None
 
     async def resumable(
         self, reader: Reader, account_id: int, user: SourceUser, *, after: int, since: int
     ) -> IngestRun | None:
         """The last run over this list that began and changed since then and can be continued."""
-        values = {**_list(account_id, user), "after": after, "since": since}
+        values = {**_key(account_id, user), "after": after, "since": since}
         rows = await self._rows(reader, "resumable", **values)
         return _run(rows[0]) if rows else None
 
@@ -150,7 +150,7 @@ class IngestRunStore(Store):
 
     async def known_below(self, reader: Reader, account_id: int, user: SourceUser) -> int | None:
         """The highest index of the last complete run over this list."""
-        rows = await self._rows(reader, "last_complete", **_list(account_id, user))
+        rows = await self._rows(reader, "last_complete", **_key(account_id, user))
         return rows[0][0] if rows else None
 
     async def set_import(
@@ -221,10 +221,6 @@ class IngestRunStore(Store):
         pages = await self._rows(transaction, "old_pages", **values)
         values["before"] = runs_before
         return len(pages) + len(await self._rows(transaction, "old_runs", **values))
-
-
-def _list(account_id: int, user: SourceUser) -> dict[str, Any]:
-    return {"account_id": account_id, "source": user.source, "source_user_id": user.source_user_id}
 
 
 def _links(rows: Sequence[Any]) -> Sequence[PageLink]:

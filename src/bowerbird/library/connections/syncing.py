@@ -18,7 +18,7 @@ from bowerbird.connections.records import CursorRefused, ListPage, SourceProblem
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.connections.access import Access, vault_of
 from bowerbird.library.connections.connecting import new_fetcher
-from bowerbird.library.connections.x_lists import CLIENT, ChargedPosts, FolderReading
+from bowerbird.library.connections.x_lists import CLIENT, ListReading
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.ingest.pages import IngestPages, PageResult
 from bowerbird.library.ingest.runs import IngestRuns
@@ -72,8 +72,7 @@ class Sync:
         self._pages = IngestPages(database, clock, self._runs)
         self._run_store = IngestRunStore(database)
         self._imports = ImportRuns(database, clock)
-        self._folders = FolderReading(database, clock, self._pages)
-        self._charged = ChargedPosts(database, clock)
+        self._lists = ListReading(database, clock, self._pages)
 
     async def due_accounts(self, after: int) -> Sequence[int]:
         return await self._store.due_accounts(after, self._clock(), _ACCOUNTS_PER_PAGE)
@@ -135,15 +134,15 @@ class Sync:
             return False
         status = await self._runs.status_of(account, run)
         seq = status.next_seq
-        if place := self._folders.place(connection):
-            is_left = await self._folders.step(account, connection, seq, access, place)
+        if place := self._lists.place(connection):
+            is_left = await self._lists.step(account, connection, seq, access, place)
             if not is_left:
                 await self._finish(account, connection, EndReason(place.reason))
             return is_left
         cursor = status.cursor or ""
         page = await self._fetched(account, connection, access, cursor)
         counted = X_PER_PAGE if connection.network is Network.X else 0
-        result = await self._folders.take(account, connection, seq, page, counted)
+        result = await self._lists.take(account, connection, seq, page, counted)
         return await self._goes_on(account, connection, seq, cursor, result)
 
     async def _goes_on(
@@ -153,7 +152,7 @@ class Sync:
         if result.stop:
             reason = EndReason(result.stop_reason or EndReason.END)
             if await self._has_folders(account, connection):
-                await self._folders.start(account, connection, reason)
+                await self._lists.start(account, connection, reason)
                 return True
             await self._finish(account, connection, reason)
             return False
@@ -208,14 +207,14 @@ class Sync:
     ) -> ListPage:
         if connection.network is not Network.X:
             return await access.page(cursor)
-        if not await self._charged.spend(account.account_id, connection, X_PER_PAGE):
+        if not await self._lists.spend(account.account_id, connection, X_PER_PAGE):
             raise SourceProblem(Problem.BUDGET, retry_at=self._tomorrow())
         try:
             return await access.page(cursor)
         except (SourceProblem, CursorRefused) as problem:
             if isinstance(problem, SourceProblem) and problem.problem in _PERHAPS_CHARGED:
                 raise
-            await self._charged.give_back(account.account_id, connection, X_PER_PAGE)
+            await self._lists.give_back(account.account_id, connection, X_PER_PAGE)
             raise
 
     def _tomorrow(self) -> int:

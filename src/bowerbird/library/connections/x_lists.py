@@ -68,49 +68,6 @@ class _Page(Struct, frozen=True):
 _decode_ids: Final = msgspec.json.Decoder(_Page).decode
 
 
-class ChargedPosts:
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
-        self._posts = SourcePostStore(database)
-        self._store = ConnectionStore(database)
-        self._runs = IngestRunStore(database)
-
-    async def spend(self, account_id: int, connection: Connection, posts: int) -> bool:
-        """Counts the posts of a page before it is read; False if they are too many for the day."""
-        today = day_of(self._clock())
-        return await self._store.spend(account_id, connection, today, posts)
-
-    async def give_back(
-        self, account_id: int, connection: Connection, posts: int, charged: int = 0
-    ) -> None:
-        """X has charged for fewer posts of the page than were counted."""
-        unused = posts - min(max(charged, 0), posts)
-        if unused:
-            today = day_of(self._clock())
-            await self._store.give_back(account_id, connection, today, unused)
-
-    async def again(self, account_id: int, connection: Connection, payload: bytes) -> int:
-        """How many posts of an answer of X were read before today. Ask before it is stored."""
-        try:
-            post_ids = {one.id for one in _decode_ids(payload).data}
-        except (msgspec.MsgspecError, ValueError, RecursionError):
-            return 0
-        if not post_ids:
-            return 0
-        today = day_of(self._clock())
-        seen = await self._posts.seen(self._database, account_id, connection.user, sorted(post_ids))
-        runs = {
-            run_id: await self._runs.get(self._database, account_id, run_id)
-            for run_id, at in set(seen.values())
-            if run_id and day_of(at) == today
-        }
-        return sum(
-            day_of(at) == today and _is_charged(runs.get(run_id), today)
-            for run_id, at in seen.values()
-        )
-
-
 def _is_charged(run: IngestRun | None, today: int) -> bool:
     if run is None or run.device_id or run.client != CLIENT:
         return False
@@ -142,12 +99,50 @@ class FolderPlace(Struct, frozen=True):
     requests: int = 0
 
 
-class FolderReading:
+class ListReading:
+    """Stores the pages of a list, counts what X charges for them, and reads the folders of X."""
+
     def __init__(self, database: Database, clock: Clock, pages: IngestPages) -> None:
-        self._store = ConnectionStore(database)
+        self._database = database
         self._clock = clock
         self._pages = pages
-        self._charged = ChargedPosts(database, clock)
+        self._posts = SourcePostStore(database)
+        self._store = ConnectionStore(database)
+        self._runs = IngestRunStore(database)
+
+    async def spend(self, account_id: int, connection: Connection, posts: int) -> bool:
+        """Counts the posts of a page before it is read; False if they are too many for the day."""
+        today = day_of(self._clock())
+        return await self._store.spend(account_id, connection, today, posts)
+
+    async def give_back(
+        self, account_id: int, connection: Connection, posts: int, charged: int = 0
+    ) -> None:
+        """X has charged for fewer posts of the page than were counted."""
+        unused = posts - min(max(charged, 0), posts)
+        if unused:
+            today = day_of(self._clock())
+            await self._store.give_back(account_id, connection, today, unused)
+
+    async def _again(self, account_id: int, connection: Connection, payload: bytes) -> int:
+        """How many posts of an answer of X were read before today. Ask before it is stored."""
+        try:
+            post_ids = {one.id for one in _decode_ids(payload).data}
+        except (msgspec.MsgspecError, ValueError, RecursionError):
+            return 0
+        if not post_ids:
+            return 0
+        today = day_of(self._clock())
+        seen = await self._posts.seen(self._database, account_id, connection.user, sorted(post_ids))
+        runs = {
+            run_id: await self._runs.get(self._database, account_id, run_id)
+            for run_id, at in set(seen.values())
+            if run_id and day_of(at) == today
+        }
+        return sum(
+            day_of(at) == today and _is_charged(runs.get(run_id), today)
+            for run_id, at in seen.values()
+        )
 
     def place(self, connection: Connection) -> FolderPlace | None:
         """Where the run of the connection has left its folders; None if it reads the list."""
@@ -189,7 +184,7 @@ class FolderReading:
             found = [one.id for one in api2.read_folders(page.payload).folders]
             folders = [*folders, *found][:_REQUESTS_MAX]
         else:
-            if not await self._charged.spend(account.account_id, connection, _POSTS_PER_PAGE):
+            if not await self.spend(account.account_id, connection, _POSTS_PER_PAGE):
                 return None
             page = await access.ask(
                 lambda tokens: access.x.folder(tokens, user_id, folders[0], cursor)
@@ -212,7 +207,7 @@ class FolderReading:
         """Stores a page of the run of a connection. `counted`: the posts that X may charge for."""
         again = 0
         if counted:
-            again = await self._charged.again(account.account_id, connection, page.payload)
+            again = await self._again(account.account_id, connection, page.payload)
         captured = CapturedPage(
             format=FORMATS[connection.network],
             payload=page.payload,
@@ -223,7 +218,7 @@ class FolderReading:
         result = _decode(answer.body)
         if counted:
             charged = result.received - again
-            await self._charged.give_back(account.account_id, connection, counted, charged)
+            await self.give_back(account.account_id, connection, counted, charged)
         return result
 
     async def _leave(self, account: Account, connection: Connection, place: FolderPlace) -> None:

@@ -49,7 +49,7 @@ from bowerbird.model.arrival import (
 from bowerbird.model.labels import MAX_NAME_CHARACTERS, Label, name_key
 from bowerbird.requests import limits
 from bowerbird.sources import reading
-from bowerbird.sources.found import Choices, FoundPost, LeftOut, Notice
+from bowerbird.sources.found import MAX_AHEAD_US, Choices, FoundPost, LeftOut, Notice
 from bowerbird.sources.parsing.text_lines import SeekableFile, storable
 from bowerbird.sources.reading import UnknownFile
 from bowerbird.storage.bookmarks.upsert import StoredPost
@@ -186,8 +186,6 @@ class _PostsAfter:
 _PAUSES_S: Final = (0.1, 0.5, 2.0, *[5.0] * 120)
 _SHOWN_NAMES: Final = 20
 _MAX_NAME_CHARACTERS: Final = 100
-# Clocks differ. A date further ahead than this is no date of saving.
-_MAX_AHEAD_US: Final = 5 * 60 * 1_000_000
 
 T = TypeVar("T")
 
@@ -388,7 +386,7 @@ class FileImports:
 
     def _is_future(self, date: object) -> bool:
         instant = instants.parse(date) if isinstance(date, str) else None
-        return instant is not None and instant > self._clock() + _MAX_AHEAD_US
+        return instant is not None and instant > self._clock() + MAX_AHEAD_US
 
     def _remark(self, report: FileReport, remark: LeftOut | Notice) -> None:
         if isinstance(remark, Notice):

@@ -180,7 +180,7 @@ class Intake:
         account: Account,
         found: Sequence[FoundPost],
         *,
-        run_id: str | None,
+        run_id: str | None = None,
         is_saving: bool = False,
     ) -> IntakeOutcome:
         """Takes any number of posts, in transactions of up to 200.

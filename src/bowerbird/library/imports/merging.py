@@ -42,7 +42,7 @@ from bowerbird.model.posts.bookmarks import (
     known_time,
     with_highlights,
 )
-from bowerbird.sources.found import FoundPost
+from bowerbird.sources.found import MAX_AHEAD_US, FoundPost
 
 T = TypeVar("T", str, list[Any])
 
@@ -334,8 +334,6 @@ def _joined_texts(stored: Sequence[ImageText], found: Sequence[ImageText]) -> li
 # The bits of an index below its milliseconds.
 _LOW_BITS: Final = 20
 _LOW: Final = (1 << _LOW_BITS) - 1
-# Clocks differ. A moment further ahead than this is no moment of saving.
-_MAX_AHEAD: Final = 5 * 60 * 1_000_000
 
 
 class Place(NamedTuple):
@@ -449,5 +447,5 @@ def _moment(found: FoundPost, sort_index: int, now: int) -> int | None:
     moment = (sort_index >> _LOW_BITS) * 1000
     posted_at = found.record.tweet_details.posted_at
     posted = (instants.parse(posted_at) if posted_at else None) or 0
-    is_sane = posted <= moment <= now + _MAX_AHEAD and str(sort_index) != found.record.post_id
+    is_sane = posted <= moment <= now + MAX_AHEAD_US and str(sort_index) != found.record.post_id
     return moment if is_sane and moment > 0 else None

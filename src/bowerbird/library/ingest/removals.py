@@ -87,7 +87,7 @@ class RemovedPosts:
             mark(one, at, removed_at=with_offset(at), is_archived=is_archived)
             for one, at in removed.items()
         ]
-        outcome = await self._intake.take(account, marks, run_id=None)
+        outcome = await self._intake.take(account, marks)
         return [post_id for post_id, result in outcome.results if result is ItemResult.CHANGED]
 
     async def _delete(self, account: Account, removed: Mapping[str, int]) -> None:

@@ -70,7 +70,7 @@ class ImageTexts:
             text = (await reader.read(b"".join(parts)))[:IMAGE_TEXT_MAX]
         if text:
             found = mark(image.post_id, image_texts=[ImageText(image.url, text)])
-            await self._intake.take(account, [found], run_id=None)
+            await self._intake.take(account, [found])
 
         async def work(transaction: Transaction) -> None:
             await self._libraries.lock(transaction, account.account_id)

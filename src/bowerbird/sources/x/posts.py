@@ -8,7 +8,7 @@ from msgspec import UNSET, UnsetType
 from bowerbird.model import instants, languages
 from bowerbird.model.arrival import Completeness, OrderSource
 from bowerbird.model.posts.bookmarks import ImportRecord, Metrics, PostDetails, PostMeta
-from bowerbird.sources.found import FoundPost, LeftOut, Reason
+from bowerbird.sources.found import MAX_AHEAD_US, FoundPost, LeftOut, Reason
 from bowerbird.sources.parsing.json_values import at
 from bowerbird.sources.x.content import Content, Unwrapped, id_of, read_content, unwrap
 from bowerbird.sources.x.values import (
@@ -209,8 +209,6 @@ def quoted_object(read: Content) -> Object:
 
 
 _SAVED_AT_SHIFT: Final = 20
-# Clocks differ. A moment further ahead than this is no moment of saving.
-_MAX_AHEAD_US: Final = 5 * 60 * 1_000_000
 # 2006-03-21, the day of the first post.
 _FIRST_POST_US: Final = 1_142_899_200_000_000
 
@@ -249,7 +247,7 @@ def _moment(sort_index: int | None, ids: tuple[str, ...], posted_at: str, now: i
     moment = (sort_index >> _SAVED_AT_SHIFT) * 1000
     posted = instants.parse(posted_at) if posted_at else None
     earliest = max(_FIRST_POST_US, _FIRST_POST_US if posted is None else posted)
-    return moment if earliest <= moment <= now + _MAX_AHEAD_US else None
+    return moment if earliest <= moment <= now + MAX_AHEAD_US else None
 
 
 def found_post(saved: Saved, line: int, place: Place, tags: tuple[str, ...] = ()) -> FoundPost:

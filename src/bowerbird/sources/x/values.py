@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from bowerbird.model import instants
+from bowerbird.model.posts.bookmarks import time_in_x_id
 from bowerbird.sources.parsing import dates
 from bowerbird.sources.parsing.json_values import Unreadable, cleaned
 
@@ -138,10 +139,6 @@ def present(**fields: object) -> Object:
 
 
 _SPACE_BEFORE_OFFSET: Final = re.compile(r" (?=[+-]\d\d:?\d\d$)", re.ASCII)
-# Ids are in the order of time since November 2010. Those before it are numbers without a date.
-_FIRST_SNOWFLAKE: Final = 29_700_859_247
-_SNOWFLAKE_EPOCH_MS: Final = 1_288_834_974_657
-_SNOWFLAKE_SHIFT: Final = 22
 _LAST_SECOND: Final = 253_402_300_799
 _MICROSECONDS: Final = 1_000_000
 
@@ -159,10 +156,8 @@ def iso_date(value: object) -> str:
 
 
 def date_of_post(post_id: str) -> str:
-    number = int(post_id) if post_id else 0
-    if number < _FIRST_SNOWFLAKE:
-        return ""
-    return date_of_seconds(((number >> _SNOWFLAKE_SHIFT) + _SNOWFLAKE_EPOCH_MS) // 1000)
+    """The date in the id, or "". It is in whole seconds, as X writes dates."""
+    return iso_date(time_in_x_id(post_id or "0"))
 
 
 def date_of_seconds(value: object) -> str:
