@@ -79,7 +79,8 @@ class ChangeFilters(ImportedQuery, frozen=True, kw_only=True):
         bool | None,
         about(
             "Whether the words of q must be in the texts of a post, its notes or labels. false: "
-            "handles, names of authors, link titles and alt texts count too, as in a list.",
+            "handles, names of authors, link titles, alt texts and explained abbreviations count "
+            "too, as in a list.",
             example=False,
             # The dry run of a tool names it if it makes a difference.
             argument=None,

@@ -2,6 +2,7 @@
 
 import re
 import struct
+from html import unescape
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
@@ -245,6 +246,13 @@ async def test_each_step_can_be_skipped_and_says_when_it_is_done(ann: Reader) ->
     # Any site can link to it.
     back = await ann.person.open("/welcome?said=%C3%A9%0A")
     assert back.status_code == 200
+
+
+async def test_the_command_that_connects_an_agent_has_the_header_with_its_key(ann: Reader) -> None:
+    page = await ann.page("/welcome?step=agent")
+
+    command = page.partition("claude mcp add")[2].partition("</code>")[0]
+    assert unescape(command).endswith("--header 'Authorization: Bearer bwr_your_key'")
 
 
 LINK = "https://x.com/bowerwatch/status/1945678901234567890"

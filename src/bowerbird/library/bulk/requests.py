@@ -59,7 +59,7 @@ class BulkChange(Struct, frozen=True, kw_only=True):
     """In a dry run: up to five of the bookmarks."""
     left_out: int
     """In a dry run: number of bookmarks with the words of q only in names, link titles or alt
-    texts, which text_only leaves out."""
+    texts, or only by an abbreviation that a post explains, which text_only leaves out."""
     not_found: list[str]
     """Ids of the request that are not in the library, or not in the trash for restore; empty when
     the progress is shown."""
