@@ -105,7 +105,7 @@ class Post:
     receiver: Receiver
     folder: Path
     more: dict[str, Any] = field(default_factory=dict)
-    timeout_s: float = 10.0
+    timeout_s: float = 60.0
 
     def __post_init__(self) -> None:
         settings: dict[str, Any] = {

@@ -20,8 +20,8 @@ async def hosts(tmp_path: Path) -> AsyncIterator[ImageHosts]:
         yield played
 
 
-async def send(hosts: ImageHosts, url: str = URL) -> Attempt:
-    async with Sender(resolve=hosts.resolve, connect=hosts.connect, timeout_s=2.0) as sender:
+async def send(hosts: ImageHosts, url: str = URL, *, timeout_s: float = 60.0) -> Attempt:
+    async with Sender(resolve=hosts.resolve, connect=hosts.connect, timeout_s=timeout_s) as sender:
         return await sender.send(url, {"webhook-id": "msg_1"}, b"")
 
 
@@ -73,7 +73,7 @@ async def test_no_more_than_64_kib_of_an_answer_are_read_and_1_000_characters_ke
 async def test_an_answer_that_never_ends_has_failed(hosts: ImageHosts) -> None:
     hosts.dripping.add(f"{HOST}/b")
 
-    sent = await send(hosts)
+    sent = await send(hosts, timeout_s=2.0)
 
     assert sent.problem == "No complete answer within 2 seconds."
 

@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from tests.support import writing
+from tests.support.in_turn import in_turn
 from tests.support.saving import stored
 from tests.support.visiting import form_token
 from tests.web.house import Reader
@@ -244,7 +245,7 @@ async def test_posts_that_are_gone_leave_no_new_label(ann: Reader) -> None:
     assert await writing.labels(ann.member) == {}
 
 
-@pytest.mark.parametrize(
+@in_turn(
     ("fields", "status"),
     [
         ({"op": "add", "label": " ", "posts": "1"}, 400),
