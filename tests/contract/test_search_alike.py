@@ -45,6 +45,12 @@ QUERIES = (
 )
 
 
+LONG_QUESTIONS = (
+    "which heron waits for a long and quiet afternoon in the reeds at the weir",
+    "is python a snake or a language with a new release and state-of-the-art examples",
+)
+
+
 @pytest.fixture
 async def both(
     tmp_path: Path, request: pytest.FixtureRequest
@@ -90,6 +96,17 @@ async def test_both_databases_return_the_same_results(both: tuple[Member, Member
         ]
         assert shown[0] == shown[1], q
         assert answers[0].json()["meta"]["total_count"] == answers[1].json()["meta"]["total_count"]
+
+
+async def test_both_databases_order_long_questions_alike(both: tuple[Member, Member]) -> None:
+    for question in LONG_QUESTIONS:
+        shown = []
+        for member in both:
+            await member.embed()
+            listed = await member.listed(q=question, vector_search_term=question, limit="100")
+            shown.append([post["post_id"] for post in listed["data"]])
+        assert shown[0] == shown[1], question
+        assert len(shown[0]) > 1
 
 
 async def test_the_best_match_comes_first(both: tuple[Member, Member]) -> None:

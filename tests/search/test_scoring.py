@@ -9,7 +9,7 @@ import pytest
 from bowerbird.search import candidates
 from bowerbird.search.candidates import NOTHING_NEAR, Candidates, by_both
 from bowerbird.search.meaning.arrays import Nearness, Numbers, np
-from bowerbird.search.scoring import Counted, HeldWord, Spelling, WordScores, idf
+from bowerbird.search.scoring import LIKENESS_WEIGHT, Counted, HeldWord, Spelling, WordScores, idf
 
 ALL = Numbers(np.arange(1, 101))
 
@@ -38,9 +38,16 @@ def _both(
     return by_both(words, ALL, near, exact, by_words=10, by_meaning=10, is_relaxed=is_relaxed)
 
 
+def _ordered(
+    found: Candidates, words: WordScores, counted: Counted, most: int
+) -> candidates.Ordered:
+    scores = candidates.scores(found, words, counted)
+    return candidates.ordered(found.numbers, scores, most)
+
+
 def _order(words: WordScores, *numbers: int) -> list[int]:
     found = candidates.matches(words, numbers)
-    return candidates.ordered(found, words, _uncounted(words), 10)[0]
+    return _ordered(found, words, _uncounted(words), 10)[0]
 
 
 def test_a_rare_word_counts_more_than_a_common_one() -> None:
@@ -48,14 +55,14 @@ def test_a_rare_word_counts_more_than_a_common_one() -> None:
     words = WordScores([rare, common], 0, 0)
     found = candidates.with_any_word(words, ALL, 100)
 
-    assert candidates.ordered(found, words, _uncounted(words), 2)[0] == [2, 1]
+    assert _ordered(found, words, _uncounted(words), 2)[0] == [2, 1]
 
 
 def test_the_word_itself_ranks_above_its_stem_and_the_stem_above_a_typo() -> None:
     words = WordScores([_word((1, "birds", (1,)), (0.8, "bird", (2,)), (0.6, "bards", (3,)))], 0, 0)
     found = candidates.with_any_word(words, ALL, 100)
 
-    numbers, scores = candidates.ordered(found, words, _uncounted(words), 10)
+    numbers, scores = _ordered(found, words, _uncounted(words), 10)
 
     assert numbers == [1, 2, 3]
     assert len(set(scores)) == 3
@@ -76,7 +83,7 @@ def test_more_occurrences_and_a_shorter_text_rank_higher_but_repetition_does_not
     counted = Counted(["heron"], _numbers(1, 2, 3, 4), counts, _numbers(60, 10, 10, 300))
     found = candidates.matches(words, [1, 2, 3, 4])
 
-    assert candidates.ordered(found, words, counted, 10)[0] == [3, 2, 4, 1]
+    assert _ordered(found, words, counted, 10)[0] == [3, 2, 4, 1]
 
 
 def test_equal_posts_come_newest_first() -> None:
@@ -107,7 +114,7 @@ def test_posts_with_the_whole_query_come_before_those_with_any_word() -> None:
     words = WordScores([_word((1, "heron", (1, 2))), _word((1, "weir", (2,)))], 0, 0)
     found = candidates.with_any_word(words, ALL, 9, [1, 3])
 
-    assert candidates.ordered(found, words, _uncounted(words), 9)[0] == [1, 3, 2]
+    assert _ordered(found, words, _uncounted(words), 9)[0] == [1, 3, 2]
 
 
 def test_some_of_the_words_of_a_long_query_count_more_than_those_of_a_short_one() -> None:
@@ -138,10 +145,33 @@ def test_posts_below_the_floor_need_the_words() -> None:
 
     found = _both(words, near)
 
-    assert candidates.ordered(found, words, _uncounted(words), 9)[0] == [2, 1, 3]
+    assert _ordered(found, words, _uncounted(words), 9)[0] == [2, 1, 3]
     assert candidates.nearest(near, ALL, 1)[0] == [2]
     assert candidates.nearest(near, Numbers(_numbers(1, 3)), 9)[0] == [3]
     assert candidates.nearest(replace(near, floor=0.95), ALL, 9) == ([], [])
+
+
+def test_likeness_counts_in_long_queries() -> None:
+    word = _word((1, "heron", (1,)))
+    weights = [WordScores([word] * words, 0, 0).likeness_weight for words in (0, 1, 3, 4, 6, 20)]
+
+    assert weights[:3] == [0, 0, 0]
+    assert 0 < weights[3] < weights[4] == weights[5] == LIKENESS_WEIGHT
+
+
+def test_the_first_two_posts_say_what_the_others_should_be_like() -> None:
+    numbers = np.arange(1, 401)
+    scores = np.zeros(400, np.float32)
+    scores[[3, 399, 7]] = 0.9, 0.7, 0.5
+
+    places, shares = candidates.best_of(numbers, scores)
+
+    # Of equal ones those imported last.
+    assert places.tolist() == [3, 7, *range(302, 400)]
+    assert shares[[0, -1]].tolist() == pytest.approx([2 / 3, 1 / 3])
+    assert np.count_nonzero(shares) == 2
+    alone, all_of_it = candidates.best_of(numbers[:1], scores[:1])
+    assert (alone.tolist(), all_of_it.tolist()) == ([0], pytest.approx([2 / 3]))
 
 
 def test_idf_falls_with_the_number_of_posts() -> None:

@@ -11,7 +11,14 @@ from bowerbird.search.meaning import vectors as search_vectors
 from bowerbird.search.meaning.arrays import Floats, Nearness, Numbers, joined, np
 from bowerbird.search.meaning.byte_products import Columns, Query
 from bowerbird.search.meaning.embedding import JOINED_FLOOR
-from bowerbird.search.meaning.vectors import Block, Matrix, MatrixCache, pack, unpack
+from bowerbird.search.meaning.vectors import (
+    Block,
+    Matrix,
+    MatrixCache,
+    likeness,
+    pack,
+    unpack,
+)
 
 DIMENSIONS = 16
 
@@ -264,3 +271,26 @@ def test_a_post_that_waits_for_the_second_model_has_the_score_and_floor_of_the_f
 def _near(nearness: Nearness) -> list[int]:
     found: list[int] = nearness.numbers[nearness.scores >= nearness.floor].tolist()
     return found
+
+
+def test_likeness_is_how_near_posts_are_to_some_of_them_less_how_near_to_their_middle() -> None:
+    rows = _vectors(5, 6)
+    # Two pieces of one post count as their middle, and a post without a vector as nothing.
+    vectors = {1: rows[:1], 3: rows[1:3], 4: rows[3:4], 9: rows[4:5], 12: rows[5:6]}
+    matrices = [
+        Matrix(0).with_block(Block.of(_stored(part), DIMENSIONS), 1)
+        for part in (vectors, {number: vectors[number] for number in (12, 4, 3, 1)})
+    ]
+    numbers = np.array([1, 3, 4, 7, 12], np.int64)
+    shares = np.array([0, 2 / 3, 1 / 3, 0, 0], np.float32)
+
+    middles = np.zeros((5, DIMENSIONS), np.float32)
+    for place, number in enumerate(numbers.tolist()):
+        if number in vectors:
+            middle = vectors[number].mean(axis=0)
+            middles[place] = middle / np.linalg.norm(middle)
+    expected = middles @ (shares @ middles) - middles @ middles.mean(axis=0)
+
+    assert likeness(matrices, numbers, shares) == pytest.approx(expected, abs=0.01)
+    assert likeness(matrices, numbers, shares)[3] == 0
+    assert likeness([Matrix(0)], numbers, shares).tolist() == [0] * 5

@@ -27,6 +27,10 @@ _EXACT: Final = 1.0
 _MATCH_COVERAGE: Final = 0.8
 # Most posts that answer a query are this much above the floor, and few of those that do not.
 CLEARLY_ABOVE: Final = 0.15
+# What the first posts of a list count in the likeness of others: the second is less sure.
+_FIRST_SHARES: Final = (2 / 3, 1 / 3)
+# How many of the best get a likeness. Reading their vectors takes a millisecond.
+_LIKENED: Final = 100
 # Scores are compared after rounding, so that both databases return the same order.
 _DIGITS: Final = 5
 
@@ -126,14 +130,24 @@ def best_so_far(found: Candidates, words: WordScores, most: int) -> Candidates:
     return found.only(np.sort(order))
 
 
-def ordered(found: Candidates, words: WordScores, counted: Counted, most: int) -> Ordered:
+def scores(found: Candidates, words: WordScores, counted: Counted) -> Floats:
     bm25 = words.bm25(found.held, found.numbers, counted)
-    scores = found.cosines + words.score(found.coverage, bm25)
-    return _ordered(found.numbers, scores, most)
+    scores: Floats = found.cosines + words.score(found.coverage, bm25)
+    return scores
+
+
+def best_of(numbers: Integers, scores: Floats) -> tuple[Integers, Floats]:
+    """The places of the best posts, and what each of them counts in the likeness of the others."""
+    order = _order(numbers, scores)[:_LIKENED]
+    places = np.sort(order)
+    shares = np.zeros(len(places), np.float32)
+    first = order[: len(_FIRST_SHARES)]
+    shares[np.searchsorted(places, first)] = _FIRST_SHARES[: len(first)]
+    return places, shares
 
 
 def nearest(near: Nearness, allowed: Numbers, most: int) -> Ordered:
-    return _ordered(*_nearest(near, allowed, most), most)
+    return ordered(*_nearest(near, allowed, most), most)
 
 
 def _nearest(near: Nearness, allowed: Numbers, most: int) -> tuple[Integers, Floats]:
@@ -152,8 +166,16 @@ def _candidates(words: WordScores, numbers: Integers) -> Candidates:
     return Candidates(numbers, cosines, held, words.coverage(held))
 
 
-def _ordered(numbers: Integers, scores: "NDArray[np.floating]", most: int) -> Ordered:
+def ordered(numbers: Integers, scores: "NDArray[np.floating]", most: int) -> Ordered:
     """Sorts by score; of equal scores, the post that was imported last comes first."""
-    rounded = np.round(scores.astype(np.float64), _DIGITS)
-    order = np.lexsort((-numbers, -rounded))[:most]
-    return numbers[order].tolist(), rounded[order].tolist()
+    order = _order(numbers, scores)[:most]
+    return numbers[order].tolist(), _rounded(scores[order]).tolist()
+
+
+def _order(numbers: Integers, scores: "NDArray[np.floating]") -> Integers:
+    order: Integers = np.lexsort((-numbers, -_rounded(scores)))
+    return order
+
+
+def _rounded(scores: "NDArray[np.floating]") -> "NDArray[np.floating]":
+    return np.round(scores.astype(np.float64), _DIGITS)

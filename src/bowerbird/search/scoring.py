@@ -2,14 +2,17 @@
 
     score    = cosine + WORD_WEIGHT * (1 - TOLD_BY_BM25 * length) * beyond ** 2
                + FINE_WEIGHT * length * bm25 / highest bm25
+               + LIKENESS_WEIGHT * length * likeness
     beyond   = (coverage - CHANCE) / (1 - CHANCE), at least 0
     coverage = sum(idf * weight of the best form that the post has) / sum(idf)
     length   = ((words of the query that the library has - 1) / (LONG_QUERY - 1)) ** 2,
                from SHORTEST to 1
+    likeness = how near it is to the first two posts of the list without likeness, less how near
+               it is to the middle of the best (`candidates.best_of`)
 
 The square rewards posts with nearly all of the words. Some of the words of a long query tell much,
-some of two or three words are chance. Without a search by meaning, the cosine is left out. Reasons
-and measurements: docs/adr/0038.
+some of two or three words are chance. Without a search by meaning, cosine and likeness are
+left out. Reasons and measurements: docs/adr/0038.
 """
 
 from collections.abc import Sequence
@@ -26,6 +29,9 @@ FINE_WEIGHT: Final = 0.35
 # Of the weight of the coverage, if a query is long.
 TOLD_BY_BM25: Final = 0.85
 LONG_QUERY: Final = 6
+LIKENESS_WEIGHT: Final = 0.5
+# With fewer, the first posts have them by chance too often.
+_LEAST_FOR_LIKENESS: Final = 4
 # Of one word: only the order of posts that have it.
 SHORTEST: Final = 0.05
 # More often counts as often: a text that repeats one word does not win.
@@ -135,13 +141,22 @@ class WordScores:
 
     def score(self, coverage: Floats, bm25: Floats) -> Floats:
         """The part of the score that words have, without the similarity."""
-        length = min((len(self.words) - 1) / (LONG_QUERY - 1), 1) ** 2
-        length = max(length, SHORTEST)
+        length = max(self._length, SHORTEST)
         beyond = np.maximum(coverage - np.float32(CHANCE), 0) / np.float32(1 - CHANCE)
         highest = max(float(bm25.max(initial=0)), 1e-9)
         weight = WORD_WEIGHT * (1 - TOLD_BY_BM25 * length)
         scores: Floats = weight * beyond**2 + FINE_WEIGHT * length * bm25 / highest
         return scores
+
+    @property
+    def _length(self) -> float:
+        length: float = min((len(self.words) - 1) / (LONG_QUERY - 1), 1) ** 2
+        return length
+
+    @property
+    def likeness_weight(self) -> float:
+        """What the likeness to the first posts counts: nothing if the query is short."""
+        return LIKENESS_WEIGHT * self._length if len(self.words) >= _LEAST_FOR_LIKENESS else 0.0
 
     def bm25(self, held: Floats, numbers: Integers, counted: Counted) -> Floats:
         """Forms that are not counted occur once."""

@@ -24,7 +24,7 @@ from bowerbird.storage.database import Database, Reader
 from bowerbird.storage.words.vectors import VectorStore
 
 if TYPE_CHECKING:
-    from bowerbird.search.meaning.arrays import Floats, Nearness, Numbers
+    from bowerbird.search.meaning.arrays import Floats, Integers, Nearness, Numbers
     from bowerbird.search.meaning.vectors import Groups
 
 from dataclasses import replace
@@ -354,6 +354,16 @@ class SemanticSearch:
         if second is not None and rows is not None:
             near = await _joined(near, await self._scan(account, second, rows), _SHARE_OF_POSTS)
         return near
+
+    async def likeness(
+        self, account: Account, store: VectorStoreState, numbers: "Integers", shares: "Floats"
+    ) -> "Floats":
+        """How near each post is to some of them, by their shares, less how near to their middle."""
+        from bowerbird.search.meaning.vectors import likeness  # noqa: PLC0415 - imports numpy
+
+        stores = [each for each in (store, store.built_second) if each is not None]
+        matrices = [await self._matrices.of(account, each) for each in stores]
+        return await asyncio.to_thread(likeness, matrices, numbers, shares)
 
     async def label_nearness(
         self,

@@ -211,6 +211,17 @@ class Block:
             values = self.columns.values[part].take(rows, axis=1) * weights
             sums[part, present] += np.add.reduceat(values, starts, axis=1)
 
+    def sums_of(self, numbers: Numbers) -> tuple[Integers, Floats]:
+        """The posts that it has of these, and the sum of the pieces of each as a column."""
+        chosen = np.flatnonzero(numbers.contains(self.numbers))
+        pieces, rows = self.pieces[chosen], chosen
+        if len(self.scales) > len(self.pieces):
+            rows = _ranges((np.cumsum(self.pieces) - self.pieces)[chosen], pieces)
+        values: Floats = self.columns.values[:, rows] * self.scales[rows]
+        if len(rows) > len(chosen):
+            values = np.add.reduceat(values, np.cumsum(pieces) - pieces, axis=1)
+        return self.numbers[chosen], values
+
     def rows_of(self, number: int) -> Floats | None:
         places = np.flatnonzero(self.numbers == number)
         if not len(places):
@@ -306,6 +317,14 @@ class Matrix:
             block.add_to(sums, totals, groups)
         return np.ascontiguousarray(sums.T), totals
 
+    def middles(self, numbers: Integers) -> Floats:
+        """A column in the direction of the middle of each post; zeros without a vector."""
+        middles = np.zeros((self.dimensions, len(numbers)), np.float32)
+        for block in self.blocks:
+            found, sums = block.sums_of(Numbers(numbers))
+            middles[:, np.searchsorted(numbers, found)] = sums
+        return middles
+
     def map_blocks(self, scan: Callable[[Block], T]) -> list[T]:
         """The results for all blocks, in their order."""
         is_large = self.posts > _THREADED_POSTS and _THREADS > 1
@@ -320,6 +339,20 @@ class Matrix:
     def rows_of(self, number: int) -> Floats | None:
         found = (block.rows_of(number) for block in self.blocks)
         return next((rows for rows in found if rows is not None), None)
+
+
+def likeness(matrices: Sequence[Matrix], numbers: Integers, shares: Floats) -> Floats:
+    """How near each post is to some of them, by their shares, less how near to the middle of all.
+
+    `numbers` ascend. With several models, the average. A post without a vector is near to none.
+    """
+    total = np.zeros(len(numbers), np.float32)
+    for matrix in matrices:
+        middles = matrix.middles(numbers)
+        lengths = np.linalg.norm(middles, axis=0)
+        middles /= np.maximum(lengths, np.float32(1e-12))
+        total += (middles @ shares - middles.mean(axis=1)) @ middles
+    return total / np.float32(len(matrices))
 
 
 class MatrixCache:

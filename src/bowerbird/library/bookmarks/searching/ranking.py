@@ -253,7 +253,9 @@ class Rankings:
             by_meaning=RANKED_MAX,
             is_relaxed=is_relaxed and (words.is_sentence or not exact),
         )
-        ranking, both = await self._scored(account, read, find)
+        ranking, both = await self._scored(
+            account, read, find, store if len(near.numbers) else None
+        )
         is_close = bool(exact) or candidates.are_close(both, near.floor)
         return msgspec.structs.replace(
             ranking,
@@ -272,9 +274,16 @@ class Rankings:
         return await self._words.has_any(account, query_language.parse(filter.meaning))
 
     async def _scored(
-        self, account: Account, read: ReadWords, find: "Callable[[], Candidates]"
+        self,
+        account: Account,
+        read: ReadWords,
+        find: "Callable[[], Candidates]",
+        store: VectorStoreState | None = None,
     ) -> "tuple[Ranking, Candidates]":
-        """Counts the words of the best candidates, and orders these. All candidates too."""
+        """Counts the words of the best candidates, and orders these. All candidates too.
+
+        `store`: whose vectors tell how alike posts are.
+        """
         from bowerbird.search import candidates  # noqa: PLC0415 - imports numpy
 
         tokens = read.scores.tokens
@@ -288,9 +297,13 @@ class Rankings:
 
         found, best, numbers = await asyncio.to_thread(choose)
         counted = await self._words.counted(account, tokens, numbers)
-        ordered = await asyncio.to_thread(
-            candidates.ordered, best, read.scores, counted, RANKED_MAX
-        )
+        scores = await asyncio.to_thread(candidates.scores, best, read.scores, counted)
+        if store is not None and (weight := read.scores.likeness_weight):
+            places, shares = candidates.best_of(best.numbers, scores)
+            scores[places] += weight * await self._meaning.likeness(
+                account, store, best.numbers[places], shares
+            )
+        ordered = await asyncio.to_thread(candidates.ordered, best.numbers, scores, RANKED_MAX)
         return Ranking(*ordered, read.unknown, read.corrections), found
 
     async def _latest(
