@@ -40,7 +40,6 @@ from bowerbird.sources.found import (
 )
 from bowerbird.sources.link_files import PLAIN_LIST
 from bowerbird.sources.parsing.text_lines import SeekableFile
-from bowerbird.sources.x import files
 from bowerbird.sources.x import files as x_files
 
 # Tried in this order, the first that fits reads the file. To add a reader, add a line: the
@@ -48,7 +47,7 @@ from bowerbird.sources.x import files as x_files
 FORMATS: Final[tuple[Format, ...]] = (
     own_json.FORMAT,
     *x_files.FORMATS,
-    *files.ARCHIVE_FORMATS,
+    *x_files.ARCHIVE_FORMATS,
     bluesky.FORMAT,
     *mastodon.FORMATS,
     *programs.OBJECTS,
@@ -120,7 +119,7 @@ def _closest(beginning: Beginning) -> str:
 def _advice(beginning: Beginning) -> str:
     if not beginning.text.strip():
         return _CHOOSE
-    if files.part_name(beginning):
+    if x_files.part_name(beginning):
         return "Choose the whole archive, or like.js from it."
     if beginning.text.lstrip()[0] == "<":
         return "Export the bookmarks of the browser or program, or save the links as text."
@@ -149,7 +148,7 @@ def _text_kind(beginning: Beginning) -> str:
     text = beginning.text.lstrip()
     if not text:
         return "an empty file"
-    if part := files.part_name(beginning):
+    if part := x_files.part_name(beginning):
         return f"the part {shown(part)} of an X archive, which has no bookmarks"
     if text[0] == "<":
         is_xml = text.startswith("<?xml")
