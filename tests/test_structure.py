@@ -1,7 +1,9 @@
 """Files stay short and say what they hold. There is no list of exceptions, and none may start."""
 
 import ast
+import re
 import subprocess
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -11,6 +13,7 @@ DRAWERS = {
     *("util", "utils", "helper", "helpers", "common", "misc", "base"),
     *("manager", "managers", "service", "services", "lib", "shared"),
 }
+IMPORTED = re.compile(r"^ *from (bowerbird[\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)
 WRITTEN_BY_HAND = {".py", ".sql", ".html", ".css", ".js", ".lua", ".sh"}
 
 
@@ -63,6 +66,22 @@ def test_every_module_opens_with_its_purpose() -> None:
     ]
 
     assert silent == [], "say in a sentence or two what the module is for"
+
+
+def test_no_modules_import_each_other_even_late_or_for_types() -> None:
+    dotted = {path: ".".join(path.with_suffix("").parts[1:]) for path in MODULES}
+    names = {path: name.removesuffix(".__init__") for path, name in dotted.items()}
+    modules = set(names.values())
+    imports: dict[str, set[str]] = {}
+    for path, name in names.items():
+        imports[name] = set()
+        text = re.sub("#.*", "", (ROOT / path).read_text(encoding="utf-8"))
+        for origin, words in IMPORTED.findall(text):
+            found = {f"{origin}.{word}" for word in re.findall(r"\w+", words)}
+            imports[name] |= (found & modules) | ({origin} if found - modules else set()) - {name}
+
+    # Its error names the modules of a circle.
+    TopologicalSorter(imports).prepare()
 
 
 def test_every_statement_file_is_in_the_package() -> None:

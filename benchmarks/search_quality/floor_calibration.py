@@ -14,8 +14,8 @@ from rich.table import Table
 
 from benchmarks.search_quality import searchable_library
 from bowerbird.library.vectors.builds import embedding_text
-from bowerbird.search.meaning.arrays import Nearness, joined
-from bowerbird.search.meaning.embedding import JOINED_FLOOR, Embedder
+from bowerbird.search.meaning.arrays import JOINED_FLOOR, Nearness, joined
+from bowerbird.search.meaning.embedding import Embedder
 from bowerbird.search.meaning.models import first_share
 from bowerbird.sources.own_json import read
 from tests.search_quality import collection

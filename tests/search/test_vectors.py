@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from bowerbird.search.candidates import nearest
 from bowerbird.search.meaning import vectors as search_vectors
-from bowerbird.search.meaning.arrays import Floats, Nearness, Numbers, joined, np
+from bowerbird.search.meaning.arrays import JOINED_FLOOR, Floats, Nearness, Numbers, joined, np
 from bowerbird.search.meaning.byte_products import Columns, Query
-from bowerbird.search.meaning.embedding import JOINED_FLOOR
 from bowerbird.search.meaning.vectors import (
     Block,
     Matrix,

@@ -14,7 +14,7 @@ from bowerbird.settings import Settings
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.postgres import replica as reads
 from bowerbird.storage.postgres.database import Limits, PostgresDatabase, open_pool
-from bowerbird.storage.postgres.replica import Replica, ReplicaConnection
+from bowerbird.storage.postgres.replica import Replica, ReplicaConnection, ReplicatedDatabase
 from tests.support import databases, external_postgres, service
 from tests.support.postgres import ThrowawayPostgres
 from tests.support.postgres_replica import Standby, replicated
@@ -61,7 +61,10 @@ def servers() -> Iterator[tuple[ThrowawayPostgres, Standby]]:
 
 @asynccontextmanager
 async def opened(url: str, replica: Replica | None = None) -> AsyncIterator[PostgresDatabase]:
-    database = PostgresDatabase(await open_pool(url, 4, PATIENT), PATIENT, replica)
+    pool = await open_pool(url, 4, PATIENT)
+    database = PostgresDatabase(pool, PATIENT)
+    if replica is not None:
+        database = ReplicatedDatabase(pool, PATIENT, replica)
     try:
         yield database
     finally:

@@ -58,7 +58,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         site = f"http://localhost:{port}"
         app = ToolServer(
             "/mcp",
-            lambda: Exchange(suite_tools.server(), suite_tools.SCHEMAS),
+            lambda: Exchange(suite_tools.server(), suite_tools.SCHEMAS).answer,
             authenticate=Authenticator(AccountStore(database), system_clock, site),
             origins={site},
             metrics=RequestMetrics(),

@@ -15,24 +15,45 @@ from msgspec import Struct
 
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.connections.records import (
-    BAD_REQUEST,
-    FORBIDDEN,
-    UNAUTHORIZED,
     Answer,
     CursorRefused,
     ListPage,
-    NetworkClient,
     Person,
     SourceProblem,
     TokenExpired,
     Tokens,
+    retry_at,
 )
 from bowerbird.model.connections import Problem
 from bowerbird.openid.providers import Endpoints, Provider, X
 from bowerbird.openid.sign_in import Begun
 
 if TYPE_CHECKING:
+    from bowerbird.connections.fetching import Fetcher
     from bowerbird.openid.flow import Flow
+
+
+_OK, _BAD_REQUEST, _UNAUTHORIZED, _FORBIDDEN, _TOO_MANY = 200, 400, 401, 403, 429
+
+
+class _NetworkClient:
+    def __init__(self, fetcher: "Fetcher", server: str, clock: Clock) -> None:
+        self._fetcher = fetcher
+        self._server = server
+        self._clock = clock
+
+    def _checked(self, answer: Answer) -> Answer:
+        """The answer, if it is what was asked for."""
+        if answer.status == _TOO_MANY:
+            when = retry_at(answer.headers, self._clock())
+            raise SourceProblem(Problem.RATE_LIMITED, retry_at=when)
+        if answer.status == _UNAUTHORIZED:
+            raise TokenExpired
+        if answer.status == _FORBIDDEN:
+            raise SourceProblem(Problem.FORBIDDEN)
+        if answer.status != _OK:
+            raise SourceProblem(Problem.WRONG_SERVER, reason=f"status_{answer.status}")
+        return answer
 
 
 MASTODON_PER_PAGE: Final = 40
@@ -49,7 +70,7 @@ class _Account(Struct, frozen=True):
     username: str = ""
 
 
-class Mastodon(NetworkClient):
+class Mastodon(_NetworkClient):
     async def person(self, tokens: Tokens) -> Person:
         url = f"{self._server}/api/v1/accounts/verify_credentials"
         answer = self._checked(await self._fetcher.get(url, tokens.access))
@@ -64,7 +85,7 @@ class Mastodon(NetworkClient):
         query = {"limit": str(MASTODON_PER_PAGE), **({"max_id": cursor} if cursor else {})}
         url = f"{self._server}{_LIST}?{urlencode(query)}"
         answer = await self._fetcher.get(url, tokens.access)
-        if answer.status == BAD_REQUEST and cursor:
+        if answer.status == _BAD_REQUEST and cursor:
             raise CursorRefused
         statuses = self._checked(answer).read(list[msgspec.Raw])
         # The ids of bookmarks, with which the list goes on, are only in the header.
@@ -103,7 +124,7 @@ class _Session(Struct, frozen=True, rename={"access": "accessJwt", "refresh": "r
     handle: str = ""
 
 
-class Bluesky(NetworkClient):
+class Bluesky(_NetworkClient):
     async def sign_in(self, handle: str, password: str) -> tuple[Person, Tokens]:
         url = f"{self._server}/xrpc/{_SESSION}.createSession"
         answer = await self._fetcher.post_json(url, {"identifier": handle, "password": password})
@@ -127,13 +148,13 @@ class Bluesky(NetworkClient):
         answer = await self._fetcher.get(url, tokens.access)
         if answer.is_error(*_EXPIRED):
             raise TokenExpired
-        if answer.status == BAD_REQUEST and cursor:
+        if answer.status == _BAD_REQUEST and cursor:
             raise CursorRefused
         return ListPage(self._checked(answer).body, url)
 
     def _session(self, answer: Answer) -> tuple[Person, Tokens]:
-        if answer.status == UNAUTHORIZED or (
-            answer.status == BAD_REQUEST and answer.is_error(*_EXPIRED, "AccountTakedown")
+        if answer.status == _UNAUTHORIZED or (
+            answer.status == _BAD_REQUEST and answer.is_error(*_EXPIRED, "AccountTakedown")
         ):
             raise SourceProblem(Problem.REVOKED)
         session = self._checked(answer).read(_Session)
@@ -184,7 +205,7 @@ class _Granted(Struct, frozen=True):
     expires_in: int = _DEFAULT_LIFETIME_S
 
 
-class XApi(NetworkClient):
+class XApi(_NetworkClient):
     async def exchanged(
         self, tokens: Tokens, code: str, verifier: str, redirect_url: str
     ) -> Tokens:
@@ -236,7 +257,7 @@ class XApi(NetworkClient):
             query = {**query, "pagination_token": cursor}
         url = f"{self._server}{path}" + (f"?{urlencode(query)}" if query else "")
         answer = await self._fetcher.get(url, tokens.access)
-        if answer.status == BAD_REQUEST and cursor:
+        if answer.status == _BAD_REQUEST and cursor:
             raise CursorRefused
         return ListPage(self._checked(answer).body, url)
 
@@ -258,7 +279,7 @@ class XApi(NetworkClient):
 
     async def _granted(self, tokens: Tokens, fields: dict[str, str]) -> Tokens:
         answer = await self._sent_by_app(tokens, "token", fields)
-        if answer.status in (BAD_REQUEST, UNAUTHORIZED, FORBIDDEN):
+        if answer.status in (_BAD_REQUEST, _UNAUTHORIZED, _FORBIDDEN):
             raise SourceProblem(Problem.REVOKED, reason=f"status_{answer.status}")
         granted = self._checked(answer).read(_Granted)
         refresh = granted.refresh_token or tokens.refresh

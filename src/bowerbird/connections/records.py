@@ -9,12 +9,12 @@ import os
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 from msgspec import Struct
 
-from bowerbird.clock import MICROSECONDS, Clock
+from bowerbird.clock import MICROSECONDS
 from bowerbird.errors import Code, Refusal
 from bowerbird.model import instants
 from bowerbird.model.connections import Problem
@@ -22,11 +22,7 @@ from bowerbird.settings import Settings
 from bowerbird.sources.parsing.json_values import Unreadable, decode
 from bowerbird.storage import private_files
 
-if TYPE_CHECKING:
-    from bowerbird.connections.fetching import Fetcher
-
 T = TypeVar("T")
-OK, BAD_REQUEST, UNAUTHORIZED, FORBIDDEN = 200, 400, 401, 403
 
 
 class Tokens(Struct, frozen=True, omit_defaults=True):
@@ -73,24 +69,6 @@ class SourceProblem(Exception):  # noqa: N818 - named for what it is
         self.reason = reason
 
 
-class NetworkClient:
-    def __init__(self, fetcher: "Fetcher", server: str, clock: Clock) -> None:
-        self._fetcher = fetcher
-        self._server = server
-        self._clock = clock
-
-    def _checked(self, answer: "Answer") -> "Answer":
-        """The answer, if it is what was asked for."""
-        require_allowed(answer, self._clock())
-        if answer.status == UNAUTHORIZED:
-            raise TokenExpired
-        if answer.status == FORBIDDEN:
-            raise SourceProblem(Problem.FORBIDDEN)
-        if answer.status != OK:
-            raise SourceProblem(Problem.WRONG_SERVER, reason=f"status_{answer.status}")
-        return answer
-
-
 class Answer(Struct, frozen=True):
     status: int
     headers: Mapping[str, str]
@@ -134,7 +112,6 @@ class TokenExpired(Exception):  # noqa: N818 - named for what it is
     """The access token is not valid any more. Another one may be."""
 
 
-TOO_MANY: Final = 429
 _DEFAULT_S: Final = 900
 _SHORTEST_S: Final = 60
 _LONGEST_S: Final = 86_400
@@ -143,11 +120,6 @@ _SKEW: Final = 2 * MICROSECONDS
 # X and Bluesky send seconds since 1970, Mastodon sends a date.
 _RESETS: Final = ("x-rate-limit-reset", "ratelimit-reset", "x-ratelimit-reset")
 _LONGEST_TEXT: Final = 40
-
-
-def require_allowed(answer: Answer, now: int) -> None:
-    if answer.status == TOO_MANY:
-        raise SourceProblem(Problem.RATE_LIMITED, retry_at=retry_at(answer.headers, now))
 
 
 def retry_at(headers: Mapping[str, str], now: int) -> int:

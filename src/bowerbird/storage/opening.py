@@ -66,7 +66,10 @@ async def open_database(
         PostgresDatabase,
         open_pool,
     )
-    from bowerbird.storage.postgres.replica import open_replica  # noqa: PLC0415 - as above
+    from bowerbird.storage.postgres.replica import (  # noqa: PLC0415 - as above
+        ReplicatedDatabase,
+        open_replica,
+    )
 
     limits = Limits()
     if read_limit_s is not None:
@@ -78,14 +81,14 @@ async def open_database(
         limits,
         are_statements_named=are_named,
     )
-    replica = None
-    if reads_replica and settings.database_read_url:
-        replica = await open_replica(
-            settings.database_read_url,
-            settings.postgres_connections,
-            are_statements_named=are_named,
-        )
-    return PostgresDatabase(pool, limits, replica)
+    if not (reads_replica and settings.database_read_url):
+        return PostgresDatabase(pool, limits)
+    replica = await open_replica(
+        settings.database_read_url,
+        settings.postgres_connections,
+        are_statements_named=are_named,
+    )
+    return ReplicatedDatabase(pool, limits, replica)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import msgspec
 
 from bowerbird.assembly import Services
 from bowerbird.settings import Settings
-from bowerbird.toolserver.protocol.http_endpoint import ToolServer
+from bowerbird.toolserver.protocol.http_endpoint import Answer, ToolServer
 from bowerbird.toolserver.protocol.prompts import Resources
 from bowerbird.toolserver.protocol.tool_calls import ToolCalls
 from bowerbird.toolserver.tools.tool import BoundTool, ToolCall, ToolResult
@@ -19,7 +19,6 @@ from bowerbird.wire.responses import documents
 
 if TYPE_CHECKING:
     from bowerbird.telemetry.traces import Traces
-    from bowerbird.toolserver.protocol.exchange import Exchange
 import json
 
 from bowerbird.toolserver.tools import (
@@ -56,12 +55,13 @@ def tool_server(
     tool_calls = ToolCalls(tools, services.calls, settings.upgrade_url)
     resources = Resources(services.bookmarks, services.views, services.digests)
 
-    def load() -> "Exchange":
+    def load() -> Answer:
         from bowerbird.toolserver.protocol import exchange, sdk_server  # noqa: PLC0415 - 1.3 s and 30 MB
 
         handlers = sdk_server.Handlers(tool_calls, resources, settings.upgrade_url)
         schemas = {tool.name: tool.published()["inputSchema"] for tool in tool_calls.tools}
-        return exchange.Exchange(sdk_server.server(handlers, settings.site_origin), schemas)
+        server = sdk_server.server(handlers, settings.site_origin)
+        return exchange.Exchange(server, schemas).answer
 
     return ToolServer(
         path_of(settings),

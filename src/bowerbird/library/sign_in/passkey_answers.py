@@ -1,25 +1,14 @@
-"""What browsers send about passkeys. All of it can be hostile: whatever it is, it is refused.
+"""What browsers send about passkeys. All of it can be hostile: whatever it is, it is refused."""
 
-The library `webauthn` checks it on a thread, and is imported with the first use. A signature takes
-a quarter of a millisecond of processor time, and the import a tenth of a second: neither may delay
-the API.
-"""
-
-import asyncio
 import base64
 import binascii
 import secrets
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 import msgspec
 from msgspec import Struct, field
 
 from bowerbird.errors import Code, Refusal
-
-if TYPE_CHECKING:
-    from bowerbird.library.sign_in.webauthn_ceremonies import WebauthnCeremonies
-
 
 T = TypeVar("T")
 
@@ -123,16 +112,3 @@ _CHALLENGE_BYTES: Final = 32
 
 def new_challenge() -> str:
     return base64.urlsafe_b64encode(secrets.token_bytes(_CHALLENGE_BYTES)).decode().rstrip("=")
-
-
-class Ceremonies:
-    def __init__(self, site: Site) -> None:
-        self._site = site
-
-    async def run(self, work: Callable[["WebauthnCeremonies"], T]) -> T:
-        return await asyncio.to_thread(lambda: work(self._imported()))
-
-    def _imported(self) -> "WebauthnCeremonies":
-        from bowerbird.library.sign_in import webauthn_ceremonies  # noqa: PLC0415 - see above
-
-        return webauthn_ceremonies.WebauthnCeremonies(self._site)

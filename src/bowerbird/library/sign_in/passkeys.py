@@ -1,8 +1,9 @@
 """Passkeys: to sign in, to prove again who one is, and the list of an account."""
 
+import asyncio
 import secrets
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -15,7 +16,6 @@ from bowerbird.library.sign_in.one_time_links import Entered
 from bowerbird.library.sign_in.passkey_answers import (
     Assertion,
     Attestation,
-    Ceremonies,
     Site,
     new_challenge,
     read,
@@ -29,6 +29,8 @@ from bowerbird.storage.sign_in import PasskeyStore, WaysInStore
 
 if TYPE_CHECKING:
     from bowerbird.library.sign_in.webauthn_ceremonies import WebauthnCeremonies
+
+T = TypeVar("T")
 
 METHOD: Final = "passkey"
 
@@ -64,7 +66,17 @@ class Passkeys:
         self._ways_in = WaysInStore(database, issuers)
         self._activity = Activity(database, clock)
         self._clock = clock
-        self._ceremonies = Ceremonies(site)
+        self._site = site
+
+    async def _do(self, work: "Callable[[WebauthnCeremonies], T]") -> T:
+        """On a thread: a signature takes a quarter of a millisecond, the import much longer."""
+
+        def run() -> T:
+            from bowerbird.library.sign_in import webauthn_ceremonies  # noqa: PLC0415 - see there
+
+            return work(webauthn_ceremonies.WebauthnCeremonies(self._site))
+
+        return await asyncio.to_thread(run)
 
     async def _start(
         self,
@@ -77,7 +89,7 @@ class Passkeys:
         attempt = Attempt(
             kind=kind, account_id=account_id, challenge=new_challenge(), invitation=invitation
         )
-        made = await self._ceremonies.run(lambda do: options(do, attempt.challenge))
+        made = await self._do(lambda do: options(do, attempt.challenge))
         return Started(made, await self._attempts.start(attempt))
 
     async def start(self) -> Started:
@@ -144,9 +156,7 @@ class Passkeys:
         Not if the counter shows that the passkey was copied.
         """
         passkey = await self._store.by_credential(self._database, account_id, sent.credential_id)
-        sign_count = await self._ceremonies.run(
-            lambda do: do.check_assertion(sent, attempt.challenge, passkey)
-        )
+        sign_count = await self._do(lambda do: do.check_assertion(sent, attempt.challenge, passkey))
         if passkey is None:
             raise refused()
         entry = self._activity.entry(kind, f"{METHOD} “{passkey.name}”")
@@ -220,9 +230,7 @@ class Passkeys:
     async def read(self, attempt: Attempt, credential: str, name: str) -> Passkey:
         """The passkey that an authenticator has created for an attempt."""
         sent = read(credential, Attestation)
-        created = await self._ceremonies.run(
-            lambda do: do.check_attestation(sent, attempt.challenge)
-        )
+        created = await self._do(lambda do: do.check_attestation(sent, attempt.challenge))
         return Passkey(
             created.credential_id,
             secrets.token_hex(8),

@@ -1,7 +1,7 @@
 """Creates the options for authenticators, and checks what they sign, with `webauthn`.
 
-Importing that library takes 16 MB and a tenth of a second, so only `ceremonies` imports this
-module, when somebody uses a passkey.
+Importing that library takes 16 MB and a tenth of a second, so `passkeys` imports this module
+when somebody uses one.
 """
 
 from collections.abc import Sequence

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from bowerbird.search.meaning.embedding import JOINED_FLOOR
-
 # OpenBLAS threads wait for each other by spinning, which took ten times as long on a busy machine.
 # Concurrent searches share the cores better with one thread each.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -74,6 +72,10 @@ class Numbers:
         return self._table.take(numbers)
 
 
+# Of the score of both models, as those of one in `embedding`: keeps 97.8 %. Absent topics match
+# 0.7 % of all posts in English and 2.8 % in other languages, nonsense 1.2 %. A floor of 0.18 keeps
+# 98.2 %, but 3.8 % match.
+JOINED_FLOOR: Final = 0.19
 # Counts instead of the average if it is higher: the first model finds no post in another language
 # than the query's.
 _SECOND_ALONE: Final = 0.9

@@ -36,9 +36,6 @@ _FLOORS: Final = {
     # uses it, because this model never answers alone.
     "universal-sentence-encoder-multilingual-3-int8": 0.15,
 }
-# Of the score of both models: keeps 97.8 %. Absent topics match 0.7 % of all posts in English and
-# 2.8 % in other languages, nonsense 1.2 %. A floor of 0.18 keeps 98.2 %, but 3.8 % match.
-JOINED_FLOOR: Final = 0.19
 # The scores of an unknown model have an unknown scale, so none of its results is left out.
 NO_FLOOR: Final = -1.0
 

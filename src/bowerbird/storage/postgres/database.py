@@ -7,7 +7,7 @@ import asyncio
 import math
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 import asyncpg
 from msgspec import Struct
@@ -27,9 +27,6 @@ from bowerbird.storage.database import (
 )
 from bowerbird.storage.fair_queue import IN_BACKGROUND, Bounds, FairQueue, Owner
 from bowerbird.storage.queries import counting_in_tsquery, for_tsquery, vector_text
-
-if TYPE_CHECKING:
-    from bowerbird.storage.postgres.replica import Replica
 
 AWAY: Final = (
     OSError,
@@ -138,11 +135,9 @@ class PostgresDatabase:
         self,
         pool: "asyncpg.Pool[asyncpg.Record]",
         limits: Limits | None = None,
-        replica: "Replica | None" = None,
     ) -> None:
         """`limits` are those that the pool was opened with."""
         self._pool = pool
-        self._replica = replica
         self._limits = limits or Limits()
         size = pool.get_max_size()
         # No account takes every connection, whatever it reads and writes.
@@ -182,8 +177,8 @@ class PostgresDatabase:
         # Transactions run on the event loop.
         return await asyncio.to_thread(work)
 
-    def lists(self, account: Account) -> Lists:
-        return self if self._replica is None else self._replica.lists(account, self)
+    def lists(self, account: Account) -> Lists:  # noqa: ARG002 - for a subclass
+        return self
 
     @observed()
     async def rows(self, sql: str, values: Values) -> Sequence[Row]:
@@ -260,11 +255,7 @@ class PostgresDatabase:
             await self.require_ready()
         deadline = None if is_continuing else self._deadline()
         async with self._writes.slot(account_id, self._limits.wait_s, in_background=is_continuing):
-            try:
-                return await self._write(work, account_id, deadline)
-            finally:
-                if self._replica is not None:
-                    self._replica.note_write(account_id)
+            return await self._write(work, account_id, deadline)
 
     async def _write(
         self, work: Callable[[Transaction], Awaitable[T]], owner: Owner, deadline: float | None
@@ -343,8 +334,6 @@ class PostgresDatabase:
         # The server then stops their statements, so that closing does not wait for them.
         for fetch in self._slow_fetches:
             fetch.cancel()
-        if self._replica is not None:
-            await self._replica.close()
         # A server that does not answer must not delay a stop; the pool then drops connections.
         with suppress(TimeoutError):
             await asyncio.wait_for(self._pool.close(), self._limits.wait_s)

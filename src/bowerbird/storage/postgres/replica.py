@@ -7,8 +7,8 @@ Everything else, and what the replica cannot do, is done by the primary.
 """
 
 import asyncio
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Final, TypeVar
 
 import asyncpg
 import structlog
@@ -16,13 +16,16 @@ import structlog
 from bowerbird import errors
 from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
-from bowerbird.storage.database import Lists, Row, Values, WordRead
+from bowerbird.storage.database import Lists, Row, Transaction, Values, WordRead
+from bowerbird.storage.fair_queue import Owner
 from bowerbird.storage.postgres.database import (
     Connection,
     Limits,
     PostgresDatabase,
     open_pool,
 )
+
+T = TypeVar("T")
 
 _STATE: Final = "SELECT l.epoch, l.version FROM library AS l WHERE l.account_id = $1"
 _REMEMBERED: Final = 1_000
@@ -64,20 +67,12 @@ def _has(seen: Row | None, values: Values) -> bool:
 class Replica:
     def __init__(self, pool: "asyncpg.Pool[asyncpg.Record]", limits: Limits = LIMITS) -> None:
         self._database = _ReplicaDatabase(pool, limits)
-        # When each account last wrote through this process.
-        self._written = LruCache(_WRITERS)
         self._away_until = 0.0
         self._log = structlog.get_logger()
 
-    def note_write(self, account_id: int | None) -> None:
-        self._written.put(account_id, asyncio.get_running_loop().time())
-
-    def lists(self, account: Account, primary: PostgresDatabase) -> Lists:
-        now = asyncio.get_running_loop().time()
-        written = self._written.get(account.account_id)
-        if now < self._away_until or (written is not None and now - written < _AFTER_WRITING_S):
-            return primary
-        return _FirstReplica(self, primary, account)
+    @property
+    def is_away(self) -> bool:
+        return asyncio.get_running_loop().time() < self._away_until
 
     async def read(self, sql: str, values: Values, *, is_slow: bool) -> Sequence[Row] | None:
         """None if the primary has to answer."""
@@ -137,6 +132,36 @@ class _FirstReplica:
 
     async def word_rows(self, read: WordRead) -> Sequence[Row]:
         return await self.slow_rows(read.sql, read.values)
+
+
+class ReplicatedDatabase(PostgresDatabase):
+    """The primary. Its lists are read from the replica."""
+
+    def __init__(
+        self, pool: "asyncpg.Pool[asyncpg.Record]", limits: Limits, replica: Replica
+    ) -> None:
+        super().__init__(pool, limits)
+        self._replica = replica
+        # When each account last wrote through this process.
+        self._written = LruCache(_WRITERS)
+
+    def lists(self, account: Account) -> Lists:
+        now, written = asyncio.get_running_loop().time(), self._written.get(account.account_id)
+        if self._replica.is_away or (written is not None and now - written < _AFTER_WRITING_S):
+            return self
+        return _FirstReplica(self._replica, self, account)
+
+    async def _write(
+        self, work: Callable[[Transaction], Awaitable[T]], owner: Owner, deadline: float | None
+    ) -> T:
+        try:
+            return await super()._write(work, owner, deadline)
+        finally:
+            self._written.put(owner, asyncio.get_running_loop().time())
+
+    async def close(self) -> None:
+        await self._replica.close()
+        await super().close()
 
 
 async def open_replica(url: str, connections: int, *, are_statements_named: bool = True) -> Replica:

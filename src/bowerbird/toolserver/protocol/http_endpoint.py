@@ -5,9 +5,10 @@ server has started, or with the first authenticated message.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
+from typing import Any, Final
 
+import msgspec
 from starlette.types import Receive, Scope, Send
 
 from bowerbird.errors import Code, Refusal
@@ -19,15 +20,11 @@ from bowerbird.wire import bodies
 from bowerbird.wire.metrics import RequestMetrics
 from bowerbird.wire.pipeline import Authenticate, Pipeline, Request, RoutedPath, Surface
 from bowerbird.wire.responses import envelope
-from bowerbird.wire.responses.replies import PREFLIGHT, Header, Reply
+from bowerbird.wire.responses.replies import JSON, PREFLIGHT, PRIVATE, Header, Reply
 from bowerbird.wire.router import unless_gone
 
-if TYPE_CHECKING:
-    from bowerbird.toolserver.protocol.exchange import Exchange
-
-import msgspec
-
-from bowerbird.wire.responses.replies import JSON, PRIVATE
+# To the body and the headers of a message.
+Answer = Callable[[bytes, Sequence[Header], ToolCaller], Coroutine[Any, Any, Reply]]
 
 _ALLOW: Final = "POST, OPTIONS"
 _HEADERS: Final = (
@@ -42,7 +39,7 @@ class ToolServer:
     def __init__(
         self,
         path: str,
-        load: "Callable[[], Exchange]",
+        load: Callable[[], Answer],
         *,
         authenticate: Authenticate,
         origins: Collection[str],
@@ -55,7 +52,7 @@ class ToolServer:
         # With a slash too: some clients and proxies add one.
         self.paths = (path, path.rstrip("/") + "/")
         self._load = load
-        self._loaded: Exchange | None = None
+        self._loaded: Answer | None = None
         self._loading = asyncio.Lock()
         self._origins = {origin.encode() for origin in origins}
         self._upgrade_url = upgrade_url
@@ -106,15 +103,15 @@ class ToolServer:
             max_values=limits.TOOL_VALUES_MAX,
         )
         caller = request.state = ToolCaller(request.account, request.request_id, selection)
-        answers = self._loaded or await self._first()
-        answering = answers.answer(body, request.scope["headers"], caller)
+        answer = self._loaded or await self._first()
+        answering = answer(body, request.scope["headers"], caller)
         return await unless_gone(request.receive, answering, lambda: not caller.is_writing)
 
     async def load(self) -> None:
         """Loads the protocol code before the first message needs it."""
         await self._first()
 
-    async def _first(self) -> "Exchange":
+    async def _first(self) -> Answer:
         async with self._loading:
             if self._loaded is None:
                 # On a thread, so that the event loop handles other requests until then.
