@@ -127,8 +127,10 @@ def not_a_post(line: int, address: str) -> LeftOut:
     )
 
 
-def invalid(line: int, problem: str) -> LeftOut:
-    return LeftOut(line=line, reason=Reason.INVALID, sentence=f"Line {line}: {problem}")
+def invalid(line: int, problem: str, place: int = 0) -> LeftOut:
+    """`place`: of a record in its list, of which one line may have many."""
+    where = f"Record {place}: " if place not in (0, line) else ""
+    return LeftOut(line=line, reason=Reason.INVALID, sentence=f"Line {line}: {where}{problem}")
 
 
 def found_in(

@@ -284,8 +284,8 @@ def _sentence(error: Exception) -> str:
 def _read_file(file: SeekableFile, _choices: Choices) -> Iterator[Found]:
     removed = 0
     try:
-        for record in records(Utf8File(file)):
-            found, count = _found(record)
+        for place, record in enumerate(records(Utf8File(file)), 1):
+            found, count = _found(record, place)
             removed += count
             yield found
     except MalformedFile as problem:
@@ -294,13 +294,13 @@ def _read_file(file: SeekableFile, _choices: Choices) -> Iterator[Found]:
         yield Notice(line=0, sentence=f"Characters that cannot be stored, removed: {removed:,}.")
 
 
-def _found(record: Record) -> tuple[Found, int]:
+def _found(record: Record, place: int) -> tuple[Found, int]:
     if record.problem:
-        return invalid(record.line, record.problem), 0
+        return invalid(record.line, record.problem, place), 0
     try:
         parsed = read(record.raw)
     except InvalidRecord as problem:
-        return invalid(record.line, str(problem)), 0
+        return invalid(record.line, str(problem), place), 0
     found = found_post(parsed.incoming, record.line, is_whole=True)
     return _with_labels_kept(found), parsed.removed
 

@@ -158,15 +158,15 @@ def read_parts(
 ) -> Iterator[Found]:
     """`liked` are keys of the lists that have liked posts."""
     names: dict[str, str] = {}
-    for part in parts:
+    for place, part in enumerate(parts, 1):
         value = part.value
         if isinstance(value, Unreadable):
-            yield invalid(part.line, str(value))
+            yield invalid(part.line, str(value), place)
             continue
         if isinstance(value, str):
             value = {fields.address[0]: value}
         if not isinstance(value, dict):
-            yield invalid(part.line, "The record is not an object.")
+            yield invalid(part.line, "The record is not an object.", place)
         elif liked.intersection(part.path):
             found = post_of(part.line, _named(value, names), fields, [LIKED])
             yield from only_if_requested([found], choices)

@@ -1,0 +1,26 @@
+"""Where a report says that a record is."""
+
+import pytest
+
+from tests.support.source_files import report
+
+OWN = '{"post_id": "1", "tweet_details": {"text": "a"}}'
+BROKEN = '{"post_id": 7}'
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        (f"[{OWN}, {OWN}, {BROKEN}]", "Line 1: Record 3: "),
+        (f'{{"bookmarks": [{OWN}, {BROKEN}]}}', "Line 1: Record 2: "),
+        (f"[\n{OWN},\n{BROKEN}]", "Line 3: Record 2: "),
+        # One record per line needs no other number.
+        (f"{OWN}\n{BROKEN}\n", "Line 2: "),
+    ],
+    ids=["one line", "object", "lines", "one per line"],
+)
+def test_an_invalid_record_is_named_by_its_place_in_the_list(text: str, where: str) -> None:
+    [left_out] = report(text).left_out
+
+    assert left_out.sentence.startswith(where)
+    assert left_out.sentence.count("Record") == where.count("Record")
