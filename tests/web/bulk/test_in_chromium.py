@@ -107,6 +107,30 @@ def test_keys_change_the_selection_and_undo_it_after_its_message(page: Page) -> 
 
 
 @on_a_phone
+def test_the_trash_on_a_phone_has_a_button_that_restores_and_its_count_on_a_line_with_others(
+    page: Page,
+) -> None:
+    page.goto(LIST)
+    boxes(page).nth(0).check(force=True)
+    page.locator(".pickbar").get_by_role("button", name="Trash").tap()
+    expect(page.get_by_role("status")).to_contain_text("Moved 1 post to the trash.")
+    page.goto("/trash")
+    middles = [
+        box["y"] + box["height"] / 2
+        for one in (page.get_by_role("heading", name="1 post"), page.get_by_text("Restore all"))
+        if (box := one.bounding_box())
+    ]
+    assert abs(middles[0] - middles[1]) <= 2
+
+    restore = page.get_by_role("button", name="Restore", exact=True).and_(page.locator(".ib"))
+    box = restore.bounding_box()
+    assert box
+    assert min(box["width"], box["height"]) >= 40
+    restore.tap()
+    expect(page.get_by_role("heading", name="The trash is empty")).to_be_visible()
+
+
+@on_a_phone
 def test_the_bar_of_the_selection_fits_a_phone(page: Page) -> None:
     shown = """(row) => {
       const pick = row.querySelector(".pick");

@@ -77,6 +77,16 @@ def test_an_opened_post_is_read_and_a_long_one_keeps_its_place(page: Page) -> No
 
 
 @on_a_phone
+def test_the_buttons_above_a_post_stay_visible_on_a_phone(page: Page) -> None:
+    page.goto(f"/p/{POSTS[5]['post_id']}")
+    page.evaluate("scrollTo({ top: document.body.scrollHeight, behavior: 'instant' })")
+    above = page.get_by_role("button", name="Move to the trash").locator("visible=true")
+    # Nothing covers it: it can be pressed.
+    above.tap(trial=True)
+    expect(above).to_be_in_viewport(ratio=1)
+
+
+@on_a_phone
 def test_a_row_on_a_phone_has_a_menu_a_long_press_and_a_swipe(page: Page) -> None:
     page.goto("/library?is_unread_only=false")
     post, menu = page.get_by_role("article").filter(has_text="Finally."), page.get_by_role("dialog")

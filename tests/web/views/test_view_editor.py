@@ -211,6 +211,15 @@ async def test_what_is_wrong_is_said_in_the_words_of_the_form(
     assert await views(ann) == []
 
 
+async def test_the_filters_of_a_bucket_are_said_in_words(ann: Reader) -> None:
+    bucket = {"name": "Noted", "query": {"author": "ada", "has_note": "true"}}
+    slug = await made(ann, "Birds", triage_buckets=[bucket])
+
+    page = await ann.page(f"/views/{slug}/edit")
+
+    assert "<summary>author <bdi>ada</bdi>, with a note</summary>" in page
+
+
 async def test_buckets_are_added_moved_and_removed_by_buttons(ann: Reader) -> None:
     buckets = {"b0-name": "A", "b0-slug": "a", "b0-q": "x", "b1-name": "B", "b1-slug": ""}
 
