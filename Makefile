@@ -59,7 +59,7 @@ japanese: $(STAMP)
 
 $(DEV): $(STAMP) requirements/dev.txt tests/node/package.json
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/dev.txt
-	$(BIN)/python -m tests.support.node
+	$(BIN)/python -m tests.support.programs.node
 	@touch $@
 
 # The tests need browsers and fonts. It names what is missing, then installs it.
@@ -93,7 +93,7 @@ test-all: test test-slow
 
 # CITUS is a folder with the programs of a PostgreSQL into which Citus was installed.
 test-citus: ready
-	$(BIN)/python -m tests.support.citus_cluster $(CITUS)
+	$(BIN)/python -m tests.support.engines.citus_cluster $(CITUS)
 
 # What the tests need. The gate installs it while it runs the checks.
 ready: $(DEV) $(SYSTEM) $(MODEL)
@@ -105,7 +105,7 @@ coverage: ready
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest $(PYTEST) -m "not slow and not unmeasured"
 	$(BIN)/coverage combine --quiet
-	@$(BIN)/python -m tests.support.coverage_by_package
+	@$(BIN)/python -m tests.support.programs.coverage_by_package
 	@$(BIN)/coverage report --format=total
 
 # With the benchmarks' own requirements: their types are checked too. The parts are independent, so

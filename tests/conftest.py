@@ -16,13 +16,15 @@ from hypothesis.internal.conjecture import providers
 from bowerbird.library.views import counts
 from bowerbird.storage.database import Database
 from bowerbird.storage.postgres.database import Limits
-from tests.support import browser_versions, databases, external_postgres, service
+from tests.support import databases, service
+from tests.support.engines import external_postgres
+from tests.support.hosts.s3 import s3_server
 from tests.support.postgres import ThrowawayPostgres
-from tests.support.s3 import s3_server
+from tests.support.programs import browser_versions
+from tests.support.programs.tool_server import Running, running
 from tests.support.service import Member, Service
-from tests.support.tool_server import Running, running
 
-pytest_plugins = ["tests.support.ran_statements"]
+pytest_plugins = ["tests.support.engines.ran_statements"]
 
 # The same examples on every machine, however slow it is: more of them would find nothing else.
 settings.register_profile("suite", derandomize=True, deadline=None, max_examples=40)
@@ -61,7 +63,8 @@ _SLOW_FILES = re.compile(
 )
 
 # The folders whose tests run on PostgreSQL too. Elsewhere only what is marked `both` does:
-# `make test` fails if a statement ran on one database alone (tests/support/ran_statements.py).
+# `make test` fails if a statement ran on one database alone
+# (tests/support/engines/ran_statements.py).
 _BOTH_DATABASES = re.compile(r"/tests/(storage|contract|crash)/")
 _FIXTURES_OF_BOTH = {"database", "empty"}
 

@@ -8,8 +8,8 @@ import pytest
 
 from bowerbird.mail import Email, MailDeferred, Mailer, MailOutcomeUnknown, MailRefused
 from bowerbird.settings import BadSetting, Settings
-from tests.support import smtp
-from tests.support.smtp import MailServer, mail_server
+from tests.support.hosts import smtp
+from tests.support.hosts.smtp import MailServer, mail_server
 
 pytestmark = pytest.mark.anyio
 FROM = "Bowerbird <birds@example.com>"

@@ -36,8 +36,8 @@ from bowerbird.storage.database import Database
 from bowerbird.storage.files import Files
 from bowerbird.storage.opening import open_database
 from bowerbird.web.media import COOKIE, OFF
-from tests.support import pictures
-from tests.support.image_hosts import REDDIT, ImageHosts, X, image_hosts
+from tests.support.hosts.image_hosts import REDDIT, ImageHosts, X, image_hosts
+from tests.support.posts import pictures
 
 _POSTS, _IMAGES_PER_POST, _POSTS_PER_WRITE = 5_000, 2, 500
 _IMAGES: Final = _POSTS * _IMAGES_PER_POST

@@ -32,8 +32,8 @@ from endurance.soak.service import nodes
 from endurance.soak.service.balancer import Balancer
 from endurance.soak.service.nodes import Nodes
 from tests.support import serving
-from tests.support.citus_cluster import Cluster, cluster
-from tests.support.embedding_service import embedding_service
+from tests.support.engines.citus_cluster import Cluster, cluster
+from tests.support.hosts.embedding_service import embedding_service
 
 SHARDS: Final = 32
 _MOVED: Final = cast.CHANGING[0]

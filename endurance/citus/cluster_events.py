@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from tests.support.citus_cluster import DATABASE, Cluster
+from tests.support.engines.citus_cluster import DATABASE, Cluster
 
 _DOWN_S: Final = 5.0
 _TICK_S: Final = 0.2

@@ -10,7 +10,7 @@ import apsw
 from benchmarks import result_files
 from endurance.kills.ledger import Done, Pair
 from endurance.kills.trials import DATABASES, Kinds
-from tests.support.postgres_binaries import installed_binaries, version
+from tests.support.engines.postgres_binaries import installed_binaries, version
 
 
 def save(trials: Sequence[Done], kinds: Kinds, wanted: int, folder: Path) -> Path:

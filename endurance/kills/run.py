@@ -14,7 +14,7 @@ from endurance.kills.ledger import Done, Ledger, Pair, next_order
 from endurance.kills.stage import Stage
 from endurance.kills.trials import Kinds, Library, Order, Outcome, Performance
 from tests.support import serving
-from tests.support.postgres_binaries import installed_binaries
+from tests.support.engines.postgres_binaries import installed_binaries
 
 # Many times as long as a trial takes on a busy machine.
 TRIAL_S: Final = 300.0

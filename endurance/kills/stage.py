@@ -9,8 +9,8 @@ from typing import Any, Final, NamedTuple, Self
 from endurance.kills.children import Beside, Child
 from endurance.kills.trials import POSTGRES, SQLITE, Kind, Library, Preparation
 from tests.support import databases
+from tests.support.engines.postgres_binaries import temporary_parents
 from tests.support.postgres import ThrowawayPostgres
-from tests.support.postgres_binaries import temporary_parents
 from tests.support.waiting import wait_until
 
 # No model, no tools and no admin port: they would make a server start slowly.

@@ -12,8 +12,8 @@ import pytest
 
 from tests.cli.libraries import EMAIL, Library, Ran
 from tests.support import make
+from tests.support.hosts.smtp import MailServer, mail_server
 from tests.support.in_turn import in_turn
-from tests.support.smtp import MailServer, mail_server
 
 WEEK = ("--period", "weekly", "--date", "2020-01-08")
 

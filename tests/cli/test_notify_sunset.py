@@ -14,9 +14,9 @@ from bowerbird.cli.commands.sunset import ending_of, require_enough_notice
 from bowerbird.model.accounts import VersionSunset
 from bowerbird.wire.deprecation import Deprecation
 from tests.cli.libraries import Library, Ran
-from tests.support import smtp
+from tests.support.hosts import smtp
+from tests.support.hosts.smtp import MailServer, mail_server_beside
 from tests.support.in_turn import in_turn
-from tests.support.smtp import MailServer, mail_server_beside
 from tests.support.waiting import wait_until
 
 NOTE = "https://example.com/docs/v2"

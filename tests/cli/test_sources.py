@@ -12,7 +12,7 @@ from bowerbird.library.connections.connecting import Connecting
 from bowerbird.library.connections.connections import Connections
 from bowerbird.settings import Settings
 from tests.cli.libraries import EMAIL, Library, sqlite_library
-from tests.support.networks import ALICE_TOKEN, playing
+from tests.support.hosts.networks import ALICE_TOKEN, playing
 
 
 @pytest.fixture

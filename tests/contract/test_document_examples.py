@@ -7,8 +7,9 @@ import httpx
 import pytest
 
 from bowerbird.storage.database import Database
-from tests.support import examples, service
+from tests.support import service
 from tests.support.offenders import Offenders
+from tests.support.programs import examples
 from tests.support.published import INGEST, SPEC, document, resolved
 from tests.support.service import Service
 

@@ -8,8 +8,9 @@ import jsonschema_rs
 import pytest
 
 from bowerbird.storage.database import Database
-from tests.support import examples, imports, service
+from tests.support import imports, service
 from tests.support.offenders import Offenders
+from tests.support.programs import examples
 from tests.support.published import document, resolved
 from tests.support.service import Service
 

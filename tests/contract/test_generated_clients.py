@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from tests.support import make, node, serving
+from tests.support import make, serving
+from tests.support.programs import node
 from tests.support.published import SPEC
 from tests.support.serving import Server
 

@@ -11,8 +11,8 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from bowerbird.errors import CATALOGUE, Code
 from bowerbird.openapi import specification
-from tests.support import examples, node
 from tests.support.offenders import Offenders
+from tests.support.programs import examples, node
 from tests.support.published import SPEC, document, resolved
 from tests.support.service import Service
 
@@ -157,7 +157,7 @@ async def test_the_examples_match_the_real_responses(cast: Service) -> None:
             assert shape(content["example"]) == shape(body), f"{name} {status}: {RECORD}"
 
 
-RECORD = "python -m tests.support.examples"
+RECORD = "python -m tests.support.programs.examples"
 
 
 def shape(value: Any) -> Any:

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.contract.test_document_examples import FROM_ANSWERS, ORDER
-from tests.support import examples, node
 from tests.support.models import MODEL_DIR
+from tests.support.programs import examples, node
 from tests.support.published import SPEC, document
 from tests.support.serving import serving
 

@@ -22,8 +22,9 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from tests.contract.test_document_examples import FROM_ANSWERS, ORDER
-from tests.support import examples, make
+from tests.support import make
 from tests.support.models import MODEL_DIR
+from tests.support.programs import examples
 from tests.support.published import document
 from tests.support.serving import Server, http, serving
 

@@ -30,7 +30,7 @@ from bowerbird.library.webhooks.delivering import Delivering
 from bowerbird.storage.files import Files
 from tests.crash import killing
 from tests.crash.killing import Begin, Report, opened, settings_of_process, work_until
-from tests.support.image_hosts import ImageHosts
+from tests.support.hosts.image_hosts import ImageHosts
 
 
 def silent() -> None:

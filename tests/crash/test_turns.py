@@ -22,8 +22,8 @@ from bowerbird.storage.words.word_counts import WordCounts
 from tests.crash import killing
 from tests.crash.killing import EMAIL, assert_sound, killed_in_turns, opened
 from tests.support import make, serving
+from tests.support.engines.word_counts import age, indexed
 from tests.support.imports import dump_before_updates, found
-from tests.support.word_counts import age, indexed
 
 pytestmark = pytest.mark.anyio
 

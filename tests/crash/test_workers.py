@@ -19,11 +19,13 @@ from bowerbird.storage.accounts.account_removal import AccountExportStore
 from bowerbird.storage.files import Files
 from bowerbird.storage.links import LinkStore
 from tests.crash.killing import EMAIL, killed_and_finished, opened
-from tests.support import hooks, make, pictures, serving
-from tests.support.image_hosts import ImageHosts, X, image_hosts
-from tests.support.keeping import image
-from tests.support.links import JSON, NAMES, quoted, x_link, x_url
-from tests.support.networks import ALICE_TOKEN, Networks, playing, status
+from tests.support import make, serving
+from tests.support.hosts import hooks
+from tests.support.hosts.image_hosts import ImageHosts, X, image_hosts
+from tests.support.hosts.links import JSON, NAMES, quoted, x_link, x_url
+from tests.support.hosts.networks import ALICE_TOKEN, Networks, playing, status
+from tests.support.posts import pictures
+from tests.support.posts.keeping import image
 
 pytestmark = pytest.mark.anyio
 

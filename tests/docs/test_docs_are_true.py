@@ -23,7 +23,7 @@ from bowerbird.requests import limits
 from bowerbird.search.queries import query_fields
 from bowerbird.settings import PREFIX, BadSetting, Settings
 from bowerbird.storage.migrations import available
-from tests.support import external_postgres
+from tests.support.engines import external_postgres
 from tests.support.offenders import Offenders
 
 ROOT = Path(__file__).parents[2]

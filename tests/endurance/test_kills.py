@@ -11,7 +11,7 @@ from endurance.kills.__main__ import main
 from endurance.kills.ledger import Done, Ledger
 from endurance.kills.trials import SQLITE, Kind, Trial
 from tests.crash.killing import Moment
-from tests.support.postgres_binaries import installed_binaries, version
+from tests.support.engines.postgres_binaries import installed_binaries, version
 
 ROOT = Path(__file__).parents[2]
 

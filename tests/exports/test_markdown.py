@@ -24,7 +24,7 @@ from bowerbird.exports.tasks import FORMATS, FormatName, Picture
 from bowerbird.exports.texts import printable
 from bowerbird.model.posts.bookmarks import Bookmark
 from tests.exports.files import bookmark, export
-from tests.support.source_files import report
+from tests.support.posts.source_files import report
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
 

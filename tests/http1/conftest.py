@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.support import raw_http
-from tests.support.raw_http import Client, RawServer
+from tests.support.programs import raw_http
+from tests.support.programs.raw_http import Client, RawServer
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from tests.support.raw_http import Client, DeafClient, RawServer, request
+from tests.support.programs.raw_http import Client, DeafClient, RawServer, request
 from tests.support.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.anyio

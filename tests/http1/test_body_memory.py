@@ -5,8 +5,8 @@ import asyncio
 import pytest
 
 from bowerbird.http1 import bounds
-from tests.support import raw_http
-from tests.support.raw_http import Answer, Client, RawServer, request
+from tests.support.programs import raw_http
+from tests.support.programs.raw_http import Answer, Client, RawServer, request
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.anyio

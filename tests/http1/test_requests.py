@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bowerbird.http1 import bounds
-from tests.support import raw_http
-from tests.support.raw_http import Client, RawServer, request
+from tests.support.programs import raw_http
+from tests.support.programs.raw_http import Client, RawServer, request
 
 pytestmark = pytest.mark.anyio
 

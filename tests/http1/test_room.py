@@ -7,8 +7,8 @@ import pytest
 
 from bowerbird.http1 import bounds
 from bowerbird.settings import Settings
-from tests.support import raw_http
-from tests.support.raw_http import LIMITS, Client, DeafClient, RawServer, request
+from tests.support.programs import raw_http
+from tests.support.programs.raw_http import LIMITS, Client, DeafClient, RawServer, request
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.anyio

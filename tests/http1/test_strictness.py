@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from tests.support.raw_http import Client, RawServer, request
+from tests.support.programs.raw_http import Client, RawServer, request
 
 pytestmark = pytest.mark.anyio
 

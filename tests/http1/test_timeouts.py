@@ -6,8 +6,8 @@ import contextlib
 import msgspec
 import pytest
 
-from tests.support import raw_http
-from tests.support.raw_http import LIMITS, DeafClient, request
+from tests.support.programs import raw_http
+from tests.support.programs.raw_http import LIMITS, DeafClient, request
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.anyio

@@ -12,8 +12,7 @@ from bowerbird import outgoing
 from bowerbird.images import fetching
 from bowerbird.images.fetching import NotFetched, Reason
 from bowerbird.images.hosts import AllowedHosts
-from tests.support import pictures
-from tests.support.image_hosts import (
+from tests.support.hosts.image_hosts import (
     BLUESKY,
     INSTANCE,
     PUBLIC,
@@ -23,6 +22,7 @@ from tests.support.image_hosts import (
     http,
     image_hosts,
 )
+from tests.support.posts import pictures
 
 pytestmark = pytest.mark.anyio
 URL = f"https://{X}/media/a.jpg"

@@ -12,7 +12,7 @@ from bowerbird.images.formats import ImageFormat, format_of
 from bowerbird.images.hosts import HOSTS, AllowedHosts, host_of, instance_of
 from bowerbird.library.media.downloads import RETRIES_S
 from bowerbird.settings import BadSetting, Settings
-from tests.support import pictures
+from tests.support.posts import pictures
 
 
 @pytest.mark.parametrize(

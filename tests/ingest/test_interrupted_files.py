@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from tests.ingest.sent_files import counts, imported, own, upload
+from tests.support.engines.watched_writes import WatchedWrites
 from tests.support.ingesting import Sender, data
 from tests.support.service import Member, Service
-from tests.support.watched_writes import WatchedWrites
 
 pytestmark = pytest.mark.anyio
 

@@ -10,9 +10,9 @@ import pytest
 from bowerbird.requests import limits
 from tests.sources.x import pages as shapes
 from tests.support import ingesting, make, writing
+from tests.support.engines.watched_writes import WatchedWrites, interrupted
 from tests.support.ingesting import Sender, captured, data, listed, post_id
 from tests.support.service import Member, Service
-from tests.support.watched_writes import WatchedWrites, interrupted
 
 pytestmark = pytest.mark.anyio
 

@@ -10,8 +10,8 @@ from bowerbird.storage.database import Database
 from bowerbird.storage.upkeep.jobs import JobStore
 from tests.support import digesting, service, working
 from tests.support.digesting import MONDAY, instant
+from tests.support.hosts.smtp import MailServer, mail_server
 from tests.support.service import Member, Service
-from tests.support.smtp import MailServer, mail_server
 from tests.support.waiting import until
 from tests.support.writing import SECOND
 

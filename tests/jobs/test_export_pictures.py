@@ -14,9 +14,10 @@ from bowerbird.images.hosts import DEMO_HOST
 from bowerbird.jobs.exports import ExportPictures
 from bowerbird.requests import limits
 from tests.exports.documents import Document
-from tests.support import exporting, pictures
-from tests.support.image_hosts import ImageHosts, X, image_hosts
-from tests.support.keeping import Shelf, image
+from tests.support import exporting
+from tests.support.hosts.image_hosts import ImageHosts, X, image_hosts
+from tests.support.posts import pictures
+from tests.support.posts.keeping import Shelf, image
 from tests.support.service import Member, Service
 
 pytestmark = pytest.mark.anyio

@@ -11,8 +11,8 @@ from bowerbird.model.jobs import JobResponse
 from bowerbird.model.posts.media import KIND
 from bowerbird.storage.upkeep.jobs import JobStore
 from tests.support import make, waiting, working
-from tests.support.image_hosts import ImageHosts, X, image_hosts
-from tests.support.keeping import Shelf, image
+from tests.support.hosts.image_hosts import ImageHosts, X, image_hosts
+from tests.support.posts.keeping import Shelf, image
 from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio

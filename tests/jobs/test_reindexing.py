@@ -12,9 +12,9 @@ from bowerbird.storage.database import Row, Values
 from bowerbird.storage.upkeep.jobs import JobStore
 from bowerbird.storage.words.word_counts import WordCounts
 from tests.support import make, waiting, working
+from tests.support.engines.watched_writes import WatchedWrites
+from tests.support.engines.word_counts import age
 from tests.support.service import Member, Service
-from tests.support.watched_writes import WatchedWrites
-from tests.support.word_counts import age
 
 pytestmark = pytest.mark.anyio
 

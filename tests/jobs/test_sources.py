@@ -11,9 +11,9 @@ from bowerbird.model.connections import KIND
 from bowerbird.model.jobs import Job, JobResponse
 from bowerbird.storage.upkeep.jobs import JobStore
 from tests.support import waiting, working
-from tests.support.networks import Networks, playing, record, status
+from tests.support.hosts.networks import Networks, playing, record, status
+from tests.support.posts.sources import Desk, no_report
 from tests.support.service import Member
-from tests.support.sources import Desk, no_report
 
 pytestmark = pytest.mark.anyio
 

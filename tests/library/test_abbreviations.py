@@ -4,7 +4,7 @@ import pytest
 
 from bowerbird.storage.words import word_counts
 from tests.support import writing
-from tests.support.ruling import rule, run, tags
+from tests.support.posts.ruling import rule, run, tags
 from tests.support.service import Member
 
 pytestmark = [pytest.mark.anyio, pytest.mark.both]

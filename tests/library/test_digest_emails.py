@@ -16,8 +16,8 @@ from bowerbird.storage.database import Database
 from bowerbird.storage.sqlite.database import SqliteDatabase
 from tests.support import digesting, service
 from tests.support.digesting import MONDAY, instant
+from tests.support.hosts.smtp import HANG_UP, MailServer, mail_server
 from tests.support.service import Member
-from tests.support.smtp import HANG_UP, MailServer, mail_server
 
 pytestmark = pytest.mark.anyio
 

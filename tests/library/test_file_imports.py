@@ -21,9 +21,9 @@ from bowerbird.model.arrival import RunState
 from bowerbird.sources.found import Found, FoundPost, LeftOut, Reason
 from bowerbird.sources.reading import read
 from tests.support import make
+from tests.support.engines.watched_writes import BUSY, WatchedWrites
 from tests.support.service import Member
 from tests.support.waiting import until
-from tests.support.watched_writes import BUSY, WatchedWrites
 
 pytestmark = [pytest.mark.anyio, pytest.mark.both]
 

@@ -13,9 +13,9 @@ from bowerbird.search.words.readings import READINGS
 from bowerbird.settings import BadSetting, Settings
 from bowerbird.storage.upkeep.jobs import JobStore
 from bowerbird.storage.words.word_counts import WordCounts
+from tests.support.engines.word_counts import indexed
 from tests.support.models import ignore
 from tests.support.service import Member
-from tests.support.word_counts import indexed
 
 pytestmark = pytest.mark.anyio
 TOKYO = "昨日、東京の図書館で猫の本を読みました。"

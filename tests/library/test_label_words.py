@@ -13,7 +13,7 @@ from bowerbird.model.posts.filters import BookmarkFilter
 from bowerbird.model.words import Either, Part, Term
 from bowerbird.search.queries import query_language
 from tests.support import writing
-from tests.support.loop_time import least_loop_time
+from tests.support.programs.loop_time import least_loop_time
 from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio

@@ -17,10 +17,10 @@ from bowerbird.search.meaning.models import Models
 from bowerbird.settings import Settings
 from bowerbird.storage.words.vectors import VectorStore
 from tests.support import make, writing
-from tests.support.embedding_service import EmbeddingService, embedding_service
+from tests.support.engines.word_counts import age
+from tests.support.hosts.embedding_service import EmbeddingService, embedding_service
 from tests.support.models import MODEL_DIR, MODELS, ignore
 from tests.support.service import Member, Service
-from tests.support.word_counts import age
 
 pytestmark = pytest.mark.anyio
 

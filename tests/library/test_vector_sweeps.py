@@ -16,7 +16,7 @@ from bowerbird.settings import Settings
 from bowerbird.storage.upkeep.jobs import JobStore
 from bowerbird.storage.words.vectors import VectorStore
 from tests.support import make, working, writing
-from tests.support.embedding_service import embedding_service
+from tests.support.hosts.embedding_service import embedding_service
 from tests.support.models import MODEL_DIR, MODELS, ignore
 from tests.support.service import Member, Service
 from tests.support.waiting import until

@@ -31,10 +31,10 @@ from bowerbird.storage.files import Files
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.words.word_counts import WordCounts, occurrences
 from tests.support import waiting
+from tests.support.engines.word_counts import age, age_addresses, age_parts, indexed
 from tests.support.imports import found
 from tests.support.models import ignore
 from tests.support.service import Member
-from tests.support.word_counts import age, age_addresses, age_parts, indexed
 from tests.support.working import new_account
 
 pytestmark = pytest.mark.anyio

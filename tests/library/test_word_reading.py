@@ -6,7 +6,7 @@ import pytest
 from bowerbird.library.bookmarks.searching.word_reading import WordReading, words_of
 from bowerbird.search.queries import query_language
 from bowerbird.search.queries.query_language import parse
-from tests.support.loop_time import least_loop_time
+from tests.support.programs.loop_time import least_loop_time
 from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio

@@ -11,7 +11,7 @@ from joserfc.jwk import RSAKey
 
 from bowerbird.openid.providers import configured
 from bowerbird.openid.sign_in import ProviderProblem
-from tests.support.provider_standins import (
+from tests.support.hosts.provider_standins import (
     FIRST_KEY,
     WELL_KNOWN,
     StandIn,
@@ -21,7 +21,7 @@ from tests.support.provider_standins import (
     openid_stand_in,
     serving,
 )
-from tests.support.smtp import self_signed
+from tests.support.hosts.smtp import self_signed
 
 pytestmark = pytest.mark.anyio
 HOUR = 3600

@@ -10,7 +10,7 @@ import pytest
 from joserfc.jwk import ECKey, Key, OctKey, OKPKey, RSAKey
 
 from bowerbird.openid.sign_in import Person, ProviderProblem
-from tests.support.provider_standins import (
+from tests.support.hosts.provider_standins import (
     CLIENT_ID,
     FIRST_KEY,
     client_of,

@@ -9,7 +9,7 @@ import pytest
 from bowerbird.clock import system_clock
 from bowerbird.openid.providers import configured
 from bowerbird.openid.sign_in import OpenIdClient, Person, ProviderProblem
-from tests.support.openid_provider import OpenIdProvider, openid_provider
+from tests.support.hosts.openid_provider import OpenIdProvider, openid_provider
 
 pytestmark = pytest.mark.anyio
 REDIRECT_URL = "http://localhost:8080/sign-in/oidc/return"

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bowerbird.openid.sign_in import Begun, Person, ProviderProblem
-from tests.support.provider_standins import (
+from tests.support.hosts.provider_standins import (
     WELL_KNOWN,
     client_of,
     http_answer,

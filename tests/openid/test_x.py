@@ -12,7 +12,7 @@ from bowerbird.clock import system_clock
 from bowerbird.openid.providers import Endpoints, Provider, configured
 from bowerbird.openid.sign_in import OpenIdClient, Person, ProviderProblem
 from bowerbird.settings import Settings
-from tests.support.provider_standins import REDIRECT_URL, StandIn, http_answer, serving
+from tests.support.hosts.provider_standins import REDIRECT_URL, StandIn, http_answer, serving
 
 pytestmark = pytest.mark.anyio
 TOKEN = {

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from tests.support.tool_server import STDIO_COMMAND, stdio_environment
+from tests.support.programs.tool_server import STDIO_COMMAND, stdio_environment
 from tests.support.waiting import PATIENCE_S
 
 Json = dict[str, Any]

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.once import made_once
-from tests.support.wheels import build_wheels, environment_with
+from tests.support.programs.once import made_once
+from tests.support.programs.wheels import build_wheels, environment_with
 
 
 @pytest.fixture(scope="session")

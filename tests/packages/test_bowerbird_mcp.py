@@ -19,7 +19,7 @@ from tests.packages.bridge_process import (
     faked,
     started,
 )
-from tests.support.tool_server import PACKAGE, STDIO_COMMAND, Running, stdio_environment
+from tests.support.programs.tool_server import PACKAGE, STDIO_COMMAND, Running, stdio_environment
 from tests.support.waiting import PATIENCE_S, wait_until
 
 LIST = {"name": "list_bookmarks", "arguments": {}}

@@ -12,9 +12,9 @@ import pytest
 from bowerbird.search.meaning.models import model_folder
 from bowerbird.settings import Settings
 from tests.support.models import MODEL_DIR
+from tests.support.programs.wheels import OFFLINE, copy_models, environment_beside, model_folder_of
 from tests.support.serving import Server, serving
 from tests.support.waiting import wait_until
-from tests.support.wheels import OFFLINE, copy_models, environment_beside, model_folder_of
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "posts.json"
 # A build has the lowest priority, and the other tests keep every core busy.

@@ -23,8 +23,8 @@ from tests.packages.bridge_process import (
     faked,
     started,
 )
+from tests.support.programs.tool_server import PACKAGE, Running, stdio_environment
 from tests.support.serving import free_port
-from tests.support.tool_server import PACKAGE, Running, stdio_environment
 from tests.support.waiting import PATIENCE_S
 
 COUNT = {"name": "count_bookmarks", "arguments": {}}

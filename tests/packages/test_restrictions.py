@@ -7,8 +7,8 @@ import pytest
 
 from bowerbird.toolserver.assembly import TOOLS
 from tests.packages.bridge_process import BridgeProcess, started
+from tests.support.programs.tool_server import STDIO_COMMAND, Running, stdio_environment
 from tests.support.serving import free_port
-from tests.support.tool_server import STDIO_COMMAND, Running, stdio_environment
 
 READING = [tool.name for tool in TOOLS if tool.hints.is_read_only]
 MARK = {"name": "update_bookmarks", "arguments": {"post_ids": ["1"], "is_read": True}}

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from bowerbird import __version__
+from tests.support.programs.wheels import OFFLINE
 from tests.support.serving import Server, http, serving
 from tests.support.waiting import wait_until
-from tests.support.wheels import OFFLINE
 
 ROOT = Path(__file__).parents[2]
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import bowerbird
+from tests.support.engines.postgres_binaries import installed_binaries
 from tests.support.postgres import ThrowawayPostgres
-from tests.support.postgres_binaries import installed_binaries
 from tests.support.serving import Server, http, serving
 
 EMAIL: Final = "alice@example.com"

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from tests.releases.saving import EMAIL, listed
+from tests.support.engines.postgres_binaries import installed_binaries
 from tests.support.postgres import ThrowawayPostgres
-from tests.support.postgres_binaries import installed_binaries
 from tests.support.serving import Server, command, environment_of, serving
 
 RELEASES = sorted(

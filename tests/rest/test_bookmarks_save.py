@@ -13,11 +13,11 @@ from bowerbird.sources.post_links import post_id_of
 from bowerbird.storage.bookmarks import upsert
 from bowerbird.storage.postgres import database as postgres
 from tests.support import make, writing
+from tests.support.engines.watched_writes import WatchedWrites, interrupted
 from tests.support.in_turn import in_turn
 from tests.support.saving import X_ID, X, everything, results, save, stored
 from tests.support.service import Member
 from tests.support.toolcalls import call
-from tests.support.watched_writes import WatchedWrites, interrupted
 
 pytestmark = pytest.mark.anyio
 

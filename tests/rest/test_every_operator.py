@@ -5,7 +5,7 @@ import pytest
 from bowerbird.search.queries import query_fields
 from bowerbird.search.queries.query_language import plain_text
 from tests.support import toolcalls, writing
-from tests.support.operators import QUERIES, fill
+from tests.support.posts.operators import QUERIES, fill
 from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio

@@ -17,7 +17,7 @@ from bowerbird.model.posts.media import attached_texts
 from bowerbird.settings import Settings
 from tests.search.test_index_tokens import LONG_WORDS
 from tests.support import make
-from tests.support.embedding_service import EmbeddingService, embedding_service
+from tests.support.hosts.embedding_service import EmbeddingService, embedding_service
 from tests.support.in_turn import in_turn
 from tests.support.models import ignore
 from tests.support.service import Member, Service

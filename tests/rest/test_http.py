@@ -25,9 +25,9 @@ from bowerbird.wire import query_strings
 from bowerbird.wire.responses.envelope import QueryMeta
 from tests.support import databases, make, service
 from tests.support.imports import found, run
-from tests.support.leaving import ENDLESS, Client
 from tests.support.offenders import Offenders
 from tests.support.postgres import ThrowawayPostgres
+from tests.support.posts.leaving import ENDLESS, Client
 from tests.support.published import of_accounts
 from tests.support.service import Member, Service
 from tests.support.waiting import PATIENCE_S, until

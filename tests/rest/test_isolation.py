@@ -10,8 +10,9 @@ import pytest
 
 from bowerbird.library.exports.links import Links
 from bowerbird.library.webhooks import webhooks
-from tests.support import digesting, exporting, imports, make, ruling, writing
+from tests.support import digesting, exporting, imports, make, writing
 from tests.support.offenders import Offenders
+from tests.support.posts import ruling
 from tests.support.published import of_accounts
 from tests.support.service import Member, Service, member
 

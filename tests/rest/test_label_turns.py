@@ -12,8 +12,8 @@ from bowerbird.library.bulk.changes import BulkChanges
 from bowerbird.library.imports.file_imports import FileImports, ImportOptions
 from bowerbird.requests import limits
 from tests.support import make, writing
+from tests.support.engines.watched_writes import WatchedWrites, interrupted
 from tests.support.service import Member
-from tests.support.watched_writes import WatchedWrites, interrupted
 
 pytestmark = pytest.mark.anyio
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from bowerbird.model.labels import clean_name
 from bowerbird.requests import limits
 from tests.support import make, writing
+from tests.support.engines.watched_writes import WatchedWrites
 from tests.support.service import Member
-from tests.support.watched_writes import WatchedWrites
 from tests.support.writing import operation
 
 pytestmark = pytest.mark.anyio

@@ -6,7 +6,7 @@ import pytest
 
 from bowerbird.requests import limits
 from tests.support import make, writing
-from tests.support.ruling import ADD, listed, rule, run
+from tests.support.posts.ruling import ADD, listed, rule, run
 from tests.support.service import Member, Service
 
 pytestmark = pytest.mark.anyio

@@ -9,8 +9,8 @@ from bowerbird.storage.database import Transaction
 from bowerbird.storage.labels import LabelStore
 from bowerbird.storage.libraries import LibraryStore
 from tests.support import make, writing
+from tests.support.posts.texts_of_labels import BIRDS, MONEY, OTHERS
 from tests.support.service import Member
-from tests.support.texts_of_labels import BIRDS, MONEY, OTHERS
 
 pytestmark = pytest.mark.anyio
 

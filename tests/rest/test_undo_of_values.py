@@ -6,7 +6,8 @@ import httpx
 import pytest
 
 from bowerbird.library.upkeep.sweeping import Sweeping
-from tests.support import bulk, make, saving, writing
+from tests.support import make, saving, writing
+from tests.support.posts import bulk
 from tests.support.service import Member
 
 pytestmark = [pytest.mark.anyio, pytest.mark.both]

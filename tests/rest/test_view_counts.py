@@ -26,9 +26,9 @@ from bowerbird.storage.fair_queue import FairQueue
 from bowerbird.storage.postgres.database import PostgresDatabase, open_pool
 from bowerbird.storage.sqlite.database import FILE_NAME, SqliteDatabase
 from tests.support import databases, service, toolcalls, writing
-from tests.support.leaving import ENDLESS
 from tests.support.models import MODELS
 from tests.support.postgres import ThrowawayPostgres
+from tests.support.posts.leaving import ENDLESS
 from tests.support.service import Member
 from tests.support.waiting import PATIENCE_S, until
 

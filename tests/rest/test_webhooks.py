@@ -10,8 +10,9 @@ import pytest
 from bowerbird.library.webhooks import webhooks
 from bowerbird.model.events import KIND
 from bowerbird.storage.upkeep.jobs import JobStore
-from tests.support import hooks, service, waiting, working, writing
-from tests.support.hooks import Post, Receiver
+from tests.support import service, waiting, working, writing
+from tests.support.hosts import hooks
+from tests.support.hosts.hooks import Post, Receiver
 from tests.support.service import Member, Service
 
 pytestmark = pytest.mark.anyio

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from bowerbird.storage.sqlite.database import FILE_NAME, SqliteDatabase
-from tests.support import trying
-from tests.support.trying import Visitor
+from tests.support.programs import trying
+from tests.support.programs.trying import Visitor
 
 
 @pytest.fixture

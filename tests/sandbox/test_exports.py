@@ -11,10 +11,10 @@ from bowerbird.sandbox import exports
 from bowerbird.sandbox.exports import MAX_WAITING, Ticket
 from bowerbird.sandbox.fixtures import Fixtures
 from bowerbird.storage.sqlite.database import SqliteDatabase
-from tests.support import trying
 from tests.support.in_turn import in_turn
+from tests.support.programs import trying
+from tests.support.programs.trying import Visitor
 from tests.support.service import NOW
-from tests.support.trying import Visitor
 from tests.support.writing import DAY, SECOND
 
 pytestmark = pytest.mark.anyio

@@ -11,9 +11,9 @@ from bowerbird.sandbox import router
 from bowerbird.sandbox.router import MAX_ANSWER_BYTES, MAX_CONCURRENT, MAX_TOUCHED, SandboxLimits
 from bowerbird.settings import Settings
 from bowerbird.wire.pipeline import Pipeline
-from tests.support import trying
+from tests.support.programs import trying
+from tests.support.programs.trying import Visitor
 from tests.support.service import Service
-from tests.support.trying import Visitor
 from tests.support.writing import SECOND
 
 pytestmark = pytest.mark.anyio

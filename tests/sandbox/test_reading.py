@@ -19,10 +19,10 @@ from bowerbird.sandbox.router import LIMITS, MAX_ANSWER_BYTES, MAX_CONCURRENT, M
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
 from bowerbird.storage.sqlite.database import SqliteDatabase
-from tests.support import trying
 from tests.support.in_turn import in_turn
+from tests.support.programs import trying
+from tests.support.programs.trying import EVERYTHING, Visitor
 from tests.support.service import Service, SetClock
-from tests.support.trying import EVERYTHING, Visitor
 
 pytestmark = pytest.mark.anyio
 

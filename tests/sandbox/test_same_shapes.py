@@ -6,8 +6,9 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.support import trying, writing
+from tests.support import writing
 from tests.support.offenders import Offenders
+from tests.support.programs import trying
 from tests.support.published import document
 from tests.support.service import Service
 from tests.support.working import at_work, until

@@ -7,8 +7,8 @@ import pytest
 
 from bowerbird.errors import CATALOGUE, Code
 from tests.support.in_turn import in_turn
+from tests.support.programs.trying import Visitor
 from tests.support.service import Service
-from tests.support.trying import Visitor
 
 pytestmark = pytest.mark.anyio
 

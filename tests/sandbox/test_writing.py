@@ -14,11 +14,11 @@ from bowerbird.sandbox.fixtures import Fixtures
 from bowerbird.settings import Settings
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call
-from tests.support import trying
 from tests.support.in_turn import in_turn
 from tests.support.offenders import Offenders
+from tests.support.programs import trying
+from tests.support.programs.trying import Visitor
 from tests.support.service import CheckedTransport, Service
-from tests.support.trying import Visitor
 
 pytestmark = pytest.mark.anyio
 

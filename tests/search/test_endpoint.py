@@ -11,7 +11,7 @@ from bowerbird.search.meaning import remote_embedding
 from bowerbird.search.meaning.arrays import np
 from bowerbird.search.meaning.embedding import Problem
 from bowerbird.search.meaning.remote_embedding import RemoteEmbedder
-from tests.support.embedding_service import WIDTH, EmbeddingService, embedding_service
+from tests.support.hosts.embedding_service import WIDTH, EmbeddingService, embedding_service
 from tests.support.waiting import until
 
 pytestmark = pytest.mark.anyio

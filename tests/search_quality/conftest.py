@@ -19,8 +19,8 @@ from tests.search_quality.measuring import FIRST, Answer, Measured
 from tests.search_quality.remembered_models import remembered
 from tests.support import databases, service
 from tests.support.models import MODELS, ignore
-from tests.support.once import made_once
 from tests.support.postgres import ThrowawayPostgres
+from tests.support.programs.once import made_once
 from tests.support.service import SetClock
 
 _MODELS: Final = remembered(MODELS)

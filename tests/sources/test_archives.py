@@ -11,7 +11,7 @@ import pytest
 
 from bowerbird.sources import reading
 from bowerbird.sources.reading import UnknownFile
-from tests.support.source_files import report
+from tests.support.posts.source_files import report
 
 LIKE = b'window.YTD.like.part0 = [{"like": {"tweetId": "20"}}]'
 POCKET = b"title,url,time_added\nT,https://x.com/ada/status/21,1629980125\n"

@@ -8,7 +8,7 @@ import pytest
 from bowerbird.model.arrival import Completeness, OrderSource
 from bowerbird.sources.found import Reason
 from bowerbird.sources.post_links import post_id_of
-from tests.support.source_files import report
+from tests.support.posts.source_files import report
 
 URI = "at://did:plc:ada/app.bsky.feed.post/3kx"
 POST_ID = post_id_of("bluesky", URI)

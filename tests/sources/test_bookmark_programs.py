@@ -7,7 +7,7 @@ import pytest
 from msgspec import UNSET
 
 from bowerbird.model.arrival import OrderSource
-from tests.support.source_files import report
+from tests.support.posts.source_files import report
 
 X = "https://x.com/ada/status/20"
 

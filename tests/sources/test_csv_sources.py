@@ -5,7 +5,7 @@ from msgspec import UNSET
 
 from bowerbird.model.arrival import Completeness, OrderSource
 from bowerbird.sources.reading import UnknownFile
-from tests.support.source_files import report
+from tests.support.posts.source_files import report
 
 X = "https://x.com/ada/status/1050118621198921728"
 

@@ -17,7 +17,7 @@ from bowerbird.sources.parsing.html_text import tokens
 from bowerbird.sources.reading import FORMATS, UnknownFile, read
 from bowerbird.sources.x import files as x_files
 from tests.sources import program_files
-from tests.support.source_files import Report, report
+from tests.support.posts.source_files import Report, report
 
 _NUMBERS: Final = range(1050118621198921700, 1050118621198921712)
 _URLS: Final = [f"https://x.com/ada/status/{n}" for n in _NUMBERS]

@@ -7,7 +7,7 @@ import pytest
 from bowerbird.library.ingest import page_reading
 from bowerbird.sources.found import FoundPost
 from bowerbird.sources.x.pages import MAX_ENTRIES, TOO_MANY, Page
-from tests.support.networks import record, status
+from tests.support.hosts.networks import record, status
 
 NOW = 1_784_362_873_841_838
 

@@ -9,7 +9,7 @@ from msgspec import UNSET
 from bowerbird.model.arrival import Completeness, OrderSource
 from bowerbird.sources.parsing.html_text import plain_text
 from bowerbird.sources.post_links import post_id_of
-from tests.support.source_files import report
+from tests.support.posts.source_files import report
 
 
 def status(**changes: Any) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.source_files import report
+from tests.support.posts.source_files import report
 
 OWN = '{"post_id": "1", "tweet_details": {"text": "a"}}'
 BROKEN = '{"post_id": 7}'

@@ -14,7 +14,7 @@ from msgspec import UNSET
 from bowerbird.sources.post_links import parse
 from bowerbird.sources.reading import UnknownFile
 from tests.sources.program_files import FILES, PAGE, POST, SAVED, YOUTUBE, Said
-from tests.support.source_files import Report, report
+from tests.support.posts.source_files import Report, report
 
 
 def said(found: Report) -> Said:

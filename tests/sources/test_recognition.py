@@ -8,7 +8,7 @@ import pytest
 
 from bowerbird.sources.parsing.json_values import outline
 from bowerbird.sources.reading import UnknownFile
-from tests.support.source_files import report
+from tests.support.posts.source_files import report
 
 
 def refusal(data: bytes) -> str:

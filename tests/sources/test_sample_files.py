@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.source_files import report
+from tests.support.posts.source_files import report
 
 _SAMPLES = [folder / "shared/samples/files" for folder in Path(__file__).parents[3:5]]
 _FILES = [file for folder in _SAMPLES if folder.is_dir() for file in sorted(folder.iterdir())]

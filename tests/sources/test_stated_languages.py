@@ -11,7 +11,7 @@ from bowerbird.sources.x import api2
 from tests.sources.test_bluesky_json import answer, bookmark, view
 from tests.sources.test_mastodon_json import status
 from tests.sources.x.pages import read_post, tweet
-from tests.support.source_files import report
+from tests.support.posts.source_files import report
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from bowerbird.storage import migrations
 from bowerbird.storage.postgres import schema as postgres_schema
 from bowerbird.storage.sqlite import schema as sqlite_schema
 from bowerbird.storage.sqlite.database import FILE_NAME
-from tests.support.migrating import query_postgres, query_sqlite
+from tests.support.engines.migrating import query_postgres, query_sqlite
 from tests.support.postgres import ThrowawayPostgres
 
 pytestmark = pytest.mark.anyio

@@ -10,7 +10,7 @@ import pytest
 
 from bowerbird.storage.migrations import SchemaProblem
 from bowerbird.storage.postgres import schema as postgres_schema
-from tests.support.migrating import later_steps, query_postgres
+from tests.support.engines.migrating import later_steps, query_postgres
 from tests.support.postgres import ThrowawayPostgres
 from tests.support.waiting import until
 

@@ -19,7 +19,7 @@ from bowerbird.storage.postgres import schema as postgres_schema
 from bowerbird.storage.sqlite import schema as sqlite_schema
 from bowerbird.storage.sqlite.database import FILE_NAME
 from bowerbird.storage.sqlite.schema import FolderInUse, FolderLock
-from tests.support.migrating import (
+from tests.support.engines.migrating import (
     ADD_COLUMN,
     last_of,
     later_steps,

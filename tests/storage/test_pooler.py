@@ -7,7 +7,8 @@ import httpx
 import pytest
 
 from bowerbird.storage.postgres import schema
-from tests.support import pooler, serving
+from tests.support import serving
+from tests.support.engines import pooler
 from tests.support.postgres import ThrowawayPostgres
 from tests.support.waiting import until
 

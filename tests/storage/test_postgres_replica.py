@@ -15,9 +15,10 @@ from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.postgres import replica as reads
 from bowerbird.storage.postgres.database import Limits, PostgresDatabase, open_pool
 from bowerbird.storage.postgres.replica import Replica, ReplicaConnection, ReplicatedDatabase
-from tests.support import databases, external_postgres, service
+from tests.support import databases, service
+from tests.support.engines import external_postgres
+from tests.support.engines.postgres_replica import Standby, replicated
 from tests.support.postgres import ThrowawayPostgres
-from tests.support.postgres_replica import Standby, replicated
 from tests.support.service import Service
 from tests.support.waiting import until
 

@@ -12,7 +12,8 @@ from bowerbird.storage.accounts.credentials import DeviceStore
 from bowerbird.storage.bookmarks.filters import FRAGMENTS
 from tests.storage.test_catalogue import CONTROL, LIBRARY, POSTGRES_COLUMNS
 from tests.storage.test_query_plans import Watched
-from tests.support import databases, make, routing, service
+from tests.support import databases, make, service
+from tests.support.engines import routing
 from tests.support.postgres import ThrowawayPostgres
 
 pytestmark = pytest.mark.anyio

@@ -13,8 +13,8 @@ from bowerbird.storage.postgres import schema as postgres_schema
 from bowerbird.storage.postgres.database import Limits, PostgresDatabase, open_pool
 from bowerbird.storage.sqlite import schema as sqlite_schema
 from bowerbird.storage.sqlite.database import FILE_NAME, SqliteDatabase
-from tests.support import external_postgres
-from tests.support.external_postgres import ARE_STATEMENTS_NAMED, ExternalPostgres
+from tests.support.engines import external_postgres
+from tests.support.engines.external_postgres import ARE_STATEMENTS_NAMED, ExternalPostgres
 from tests.support.postgres import ThrowawayPostgres
 
 TEMPLATE = "migrated"

@@ -8,8 +8,8 @@ from bowerbird.library.digests.emails import DigestEmails
 from bowerbird.mail import Mailer
 from bowerbird.settings import Settings
 from tests.support import writing
+from tests.support.hosts.smtp import MailServer
 from tests.support.service import Member
-from tests.support.smtp import MailServer
 
 # A Monday on which the digest of 13 to 19 July 2026 is due in UTC.
 MONDAY = "2026-07-20T08:00:00+00:00"

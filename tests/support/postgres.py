@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final, Self
 from urllib.parse import quote
 
-from tests.support.postgres_binaries import (
+from tests.support.engines.postgres_binaries import (
     PostgresUnavailableError,
     fresh_folder,
     installed_binaries,
@@ -24,7 +24,7 @@ from tests.support.postgres_binaries import (
     reachable_binaries,
     temporary_parents,
 )
-from tests.support.psql import Psql
+from tests.support.engines.psql import Psql
 from tests.support.waiting import wait_until
 
 START_SECONDS: Final = 120

@@ -2,7 +2,7 @@
 
 import sys
 
-from tests.support import node
+from tests.support.programs import node
 
 
 def main() -> int:

@@ -23,8 +23,9 @@ from bowerbird.sources import own_json
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.accounts.credentials import KeyStore
 from bowerbird.storage.database import Database
-from tests.support import make, published, removal
+from tests.support import make, published
 from tests.support.models import MODELS, ignore
+from tests.support.posts import removal
 
 # 2026-07-18T08:21:13.841838
 NOW = 1784362873841838

@@ -87,7 +87,7 @@ def free_port() -> int:
     raise AssertionError
 
 
-# 400 test processes have 25 ports each, all below those of `tests.support.s3`.
+# 400 test processes have 25 ports each, all below those of `tests.support.hosts.s3`.
 _FIRST_PORT = 10_000 + os.getpid() % 400 * 25
 _PORTS = itertools.cycle(range(_FIRST_PORT, _FIRST_PORT + 24, 2))
 

@@ -12,8 +12,8 @@ import httpx
 import pytest
 
 from tests.support import make, serving
-from tests.support.collector import Collector, collector
 from tests.support.databases import TEMPLATE
+from tests.support.hosts.collector import Collector, collector
 from tests.support.serving import Server
 
 SECRET_TEXT = "quokkaesque"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import serving
-from tests.support.collector import Collector
+from tests.support.hosts.collector import Collector
 from tests.support.waiting import wait_until
 from tests.telemetry.conftest import traced_server
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.support.collector import Collector, Span
 from tests.support.databases import TEMPLATE
-from tests.support.embedding_service import embedding_service
+from tests.support.hosts.collector import Collector, Span
+from tests.support.hosts.embedding_service import embedding_service
 from tests.support.postgres import ThrowawayPostgres
 from tests.support.serving import BOWERBIRD, Server
 from tests.support.waiting import PATIENCE_S, wait_until

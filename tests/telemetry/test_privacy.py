@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support import toolcalls
-from tests.support.collector import Collector
+from tests.support.hosts.collector import Collector
 from tests.telemetry.conftest import SECRET_TEXT, Traced, traced_server
 
 LABEL, VIEW, QUERY, NOTE = "wombatlabel", "numbatview", "bilbyquery", "potoroonote"

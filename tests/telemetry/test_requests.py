@@ -14,7 +14,7 @@ from opentelemetry.trace import SpanKind
 from bowerbird.errors import Code, Refusal
 from bowerbird.telemetry.requests import MAX_PARTS, Spans, StatementNames
 from tests.support import serving, toolcalls
-from tests.support.collector import Collector, Span
+from tests.support.hosts.collector import Collector, Span
 from tests.support.waiting import wait_until
 from tests.telemetry.conftest import Traced, traced_server
 

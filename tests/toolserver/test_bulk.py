@@ -3,9 +3,9 @@
 import pytest
 
 from tests.support import make
+from tests.support.programs.wishes import Wish
 from tests.support.service import Member, Service
 from tests.support.toolcalls import call
-from tests.support.wishes import Wish
 from tests.support.working import until_idle
 
 pytestmark = pytest.mark.anyio

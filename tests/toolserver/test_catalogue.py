@@ -17,8 +17,8 @@ from bowerbird.toolserver.tools import vocabulary
 from bowerbird.wire.responses.documents import PROTOCOL_VERSIONS
 from tests.support.in_turn import in_turn
 from tests.support.offenders import Offenders
+from tests.support.programs.tool_schemas import gemini_problems, openai_problems
 from tests.support.service import Service
-from tests.support.tool_schemas import gemini_problems, openai_problems
 from tests.support.toolcalls import OLDER, ask, message, post
 
 ROOT = Path(__file__).parents[2]

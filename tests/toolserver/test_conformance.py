@@ -17,7 +17,7 @@ from bowerbird.toolserver.protocol.exchange import Exchange
 from bowerbird.toolserver.protocol.http_endpoint import ToolServer
 from bowerbird.wire.auth import Authenticator
 from bowerbird.wire.metrics import RequestMetrics
-from tests.support import node
+from tests.support.programs import node
 from tests.toolserver import suite_tools
 from tests.toolserver.loopback import served, with_key
 

@@ -6,10 +6,10 @@ import pytest
 
 from bowerbird.library.access import turns
 from tests.support import make, writing
-from tests.support.leaving import Client
+from tests.support.engines.watched_writes import WatchedWrites
+from tests.support.posts.leaving import Client
 from tests.support.service import Member, Service
 from tests.support.toolcalls import headers_of, message
-from tests.support.watched_writes import WatchedWrites
 
 pytestmark = pytest.mark.anyio
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from bowerbird.toolserver.assembly import TOOLS
-from tests.support import node
-from tests.support.tool_server import STDIO_COMMAND, Running
+from tests.support.programs import node
+from tests.support.programs.tool_server import STDIO_COMMAND, Running
 
 # A program of others, which takes seconds to start.
 pytestmark = pytest.mark.slow

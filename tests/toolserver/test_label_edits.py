@@ -4,9 +4,9 @@ import pytest
 
 from bowerbird.library.labels import label_list
 from tests.support import make, writing
+from tests.support.programs.wishes import Wish
 from tests.support.service import Member
 from tests.support.toolcalls import call, refusal
-from tests.support.wishes import Wish
 
 pytestmark = pytest.mark.anyio
 

@@ -11,7 +11,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import ResourceTemplateReference, TextResourceContents
 
 from bowerbird.toolserver.protocol.prompts import PROMPTS
-from tests.support.tool_server import STDIO_COMMAND, Running
+from tests.support.programs.tool_server import STDIO_COMMAND, Running
 
 pytestmark = pytest.mark.anyio
 TOOLS = sorted(file.stem for file in (Path(__file__).parents[2] / "spec" / "tools").glob("*.json"))

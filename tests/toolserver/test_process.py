@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.support import serving
+from tests.support.programs.tool_server import Running
 from tests.support.serving import Server
-from tests.support.tool_server import Running
 from tests.support.waiting import wait_until
 
 SECRET = "private-words"

@@ -8,7 +8,7 @@ import pytest
 from bowerbird import app
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.settings import Settings
-from tests.support.embedding_service import embedding_service
+from tests.support.hosts.embedding_service import embedding_service
 from tests.support.models import ignore
 from tests.support.service import Member, Service
 from tests.support.toolcalls import call, ids, refusal

@@ -8,9 +8,9 @@ import pytest
 
 from endurance.agent_trial import library
 from endurance.agent_trial.wishes import WISHES, Wish
+from tests.support.programs.wishes import Spent
 from tests.support.service import Member
 from tests.support.toolcalls import call
-from tests.support.wishes import Spent
 
 pytestmark = pytest.mark.anyio
 

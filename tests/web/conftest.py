@@ -15,10 +15,11 @@ from playwright.sync_api import Page
 from bowerbird import app
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
-from tests.support import serving, smtp
+from tests.support import serving
+from tests.support.hosts import smtp
+from tests.support.hosts.smtp import MailServer
 from tests.support.service import SetClock
 from tests.support.serving import Server
-from tests.support.smtp import MailServer
 from tests.web.chromium import Chromium
 from tests.web.house import House, Reader, build, signed_in
 from tests.web.sessions import signed_in_state

@@ -32,7 +32,8 @@ from bowerbird.web.pages import HtmlPage, page
 from bowerbird.wire.responses.answer_cache import RequestTarget
 from bowerbird.wire.responses.replies import Reply
 from extension.build import build as build_extension
-from tests.support import databases, digesting, hooks, make, networks, saving, writing
+from tests.support import databases, digesting, make, saving, writing
+from tests.support.hosts import hooks, networks
 from tests.support.visiting import Visitor
 from tests.web import rule_and_share_pages
 from tests.web.chromium import Chromium

@@ -7,7 +7,8 @@ from urllib.parse import quote_plus
 
 import httpx
 
-from tests.support import hooks, writing
+from tests.support import writing
+from tests.support.hosts import hooks
 from tests.support.visiting import Visitor
 from tests.web.house import House, Reader, signed_in
 from tests.web.library_posts import POSTS

@@ -11,7 +11,7 @@ from bowerbird.settings import Settings
 from bowerbird.web import templating
 from bowerbird.web.site import site as site_of
 from bowerbird.wire.metrics import RequestMetrics
-from tests.support import node
+from tests.support.programs import node
 from tests.support.service import SetClock
 from tests.support.serving import Server
 

@@ -4,8 +4,8 @@ import pytest
 
 from tests.support import digesting
 from tests.support.digesting import MONDAY
+from tests.support.hosts.smtp import mail_server
 from tests.support.service import Member, Service
-from tests.support.smtp import mail_server
 
 pytestmark = pytest.mark.anyio
 

@@ -16,7 +16,7 @@ from bowerbird.requests import decoding, limits
 from bowerbird.wire import bodies
 from tests.support import make, writing
 from tests.support.in_turn import in_turn
-from tests.support.loop_time import least_loop_time
+from tests.support.programs.loop_time import least_loop_time
 from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio

@@ -8,8 +8,9 @@ from typing import Any, Final
 import pytest
 
 from bowerbird.openapi.operations import PATH_EXAMPLES
-from tests.support import examples, ingesting
+from tests.support import ingesting
 from tests.support.offenders import Offenders
+from tests.support.programs import examples
 from tests.support.published import document
 from tests.support.service import Service
 

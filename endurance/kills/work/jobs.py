@@ -8,8 +8,8 @@ from typing import Any, Final
 from endurance.kills.trials import EMAIL, Kind, Library, Trial
 from tests.crash import programs, test_workers
 from tests.crash.killing import Moment
-from tests.support.image_hosts import ImageHosts, image_hosts
-from tests.support.networks import Networks, playing, status
+from tests.support.hosts.image_hosts import ImageHosts, image_hosts
+from tests.support.hosts.networks import Networks, playing, status
 
 # 15 s in production. A job can be claimed again so long after its worker was killed.
 _LEASE_S: Final = 1.0

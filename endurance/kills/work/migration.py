@@ -12,7 +12,7 @@ from tests.crash.killing import Moment
 from tests.storage.test_migrated_data import OLD_PLACES, PLACES_AFTER, READ_PLACES
 from tests.storage.test_migrations import POSTGRES_SHAPE
 from tests.support import databases
-from tests.support.migrating import query_postgres, query_sqlite, sqlite_shape
+from tests.support.engines.migrating import query_postgres, query_sqlite, sqlite_shape
 
 _LABELS: Final = 500
 # A few steps, of about 28.

@@ -18,7 +18,7 @@ from bowerbird.storage.words.vectors import VectorStore
 from endurance.kills.trials import EMAIL, Kind, Library, Trial
 from tests.crash.killing import Moment, Report
 from tests.support import make
-from tests.support.embedding_service import WIDTH, embedding_service
+from tests.support.hosts.embedding_service import WIDTH, embedding_service
 
 _POSTS: Final = 600
 _ROWS: Final = "SELECT number, model, text_hash, scales, vectors FROM vector ORDER BY number"

@@ -6,8 +6,8 @@ The one of the tests runs in memory without fsync, so it could not show a lost c
 import tempfile
 from typing import Final
 
+from tests.support.engines.postgres_binaries import installed_binaries, version
 from tests.support.postgres import ThrowawayPostgres
-from tests.support.postgres_binaries import installed_binaries, version
 
 # Everything that concerns durability has its default, which is on.
 _OPTIONS: Final = ("listen_addresses=", "max_connections=120", "shared_buffers=128MB")

@@ -8,7 +8,7 @@ from bowerbird.library.labels.labels import Labels
 from bowerbird.model.bulk import BulkRow, BulkState
 from tests.library.bulk.test_undo_of_changes import IDS, fill, state
 from tests.support import make, writing
-from tests.support.bulk import change, changes, finish, step, undo
+from tests.support.posts.bulk import change, changes, finish, step, undo
 from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio

@@ -10,8 +10,8 @@ from bowerbird.library.bookmarks.writing import kept_changes
 from bowerbird.requests import limits
 from tests.library.bulk.test_undo_of_changes import IDS, NUMBERED, fill, state
 from tests.support import writing
-from tests.support.bulk import change, changes, finish
 from tests.support.imports import dump
+from tests.support.posts.bulk import change, changes, finish
 from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio

@@ -9,7 +9,7 @@ from bowerbird.library.bookmarks.writing import trash_batch
 from bowerbird.model.bulk import BulkRow, BulkState
 from tests.library.bulk.test_undo_of_changes import ACTIONS, IDS, Model, fill, state
 from tests.support import writing
-from tests.support.bulk import change, changes, finish, step, undo
+from tests.support.posts.bulk import change, changes, finish, step, undo
 from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio

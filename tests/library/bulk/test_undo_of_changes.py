@@ -10,8 +10,8 @@ from bowerbird.library.bookmarks.writing import trash_batch
 from bowerbird.model.bulk import BulkRow, BulkState
 from bowerbird.storage.accounts.accounts import AccountStore
 from tests.support import make, writing
-from tests.support.bulk import change, change_all, changes, finish, undo
 from tests.support.imports import dump
+from tests.support.posts.bulk import change, change_all, changes, finish, undo
 from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio

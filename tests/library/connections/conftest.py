@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.networks import Networks, playing
+from tests.support.hosts.networks import Networks, playing
+from tests.support.posts.sources import Desk
 from tests.support.service import Member
-from tests.support.sources import Desk
 
 
 @pytest.fixture

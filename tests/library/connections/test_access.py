@@ -19,9 +19,9 @@ from bowerbird.settings import Settings
 from bowerbird.storage.accounts.account_removal import AccountRemoval
 from bowerbird.storage.files import Files
 from tests.support import ingesting
-from tests.support.networks import ALICE_TOKEN, Networks, Reply, status
+from tests.support.hosts.networks import ALICE_TOKEN, Networks, Reply, status
+from tests.support.posts.sources import Desk
 from tests.support.service import Service
-from tests.support.sources import Desk
 
 pytestmark = pytest.mark.anyio
 SECRETS = (ALICE_TOKEN, "access-1", "refresh-1", "x-access", "x-refresh", "sec/ret")

@@ -5,8 +5,8 @@ import pytest
 from bowerbird.errors import Refusal
 from bowerbird.library.connections.access import place_of
 from bowerbird.model.connections import Problem
-from tests.support.networks import APP_PASSWORD, DID, Networks, json_reply, record
-from tests.support.sources import Desk
+from tests.support.hosts.networks import APP_PASSWORD, DID, Networks, json_reply, record
+from tests.support.posts.sources import Desk
 
 pytestmark = pytest.mark.anyio
 

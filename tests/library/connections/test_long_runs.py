@@ -4,8 +4,8 @@ import pytest
 
 from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.model.connections import Connection, Problem
-from tests.support.networks import Networks, tweet
-from tests.support.sources import Desk
+from tests.support.hosts.networks import Networks, tweet
+from tests.support.posts.sources import Desk
 
 pytestmark = pytest.mark.anyio
 

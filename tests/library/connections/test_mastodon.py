@@ -7,9 +7,9 @@ from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.ingest.runs import IngestRuns
 from bowerbird.model.connections import Problem
 from bowerbird.requests.saving import NewRun
-from tests.support.networks import ALICE_TOKEN, Networks, Reply, json_reply, status
+from tests.support.hosts.networks import ALICE_TOKEN, Networks, Reply, json_reply, status
+from tests.support.posts.sources import Desk
 from tests.support.service import Member
-from tests.support.sources import Desk
 
 pytestmark = pytest.mark.anyio
 

@@ -11,8 +11,8 @@ from bowerbird.library.connections import connections
 from bowerbird.model.arrival import RunState
 from bowerbird.model.connections import ANSWER_BYTES_MAX, Problem
 from tests.support import waiting
-from tests.support.networks import Networks, Reply, json_reply, playing, status
-from tests.support.sources import Desk
+from tests.support.hosts.networks import Networks, Reply, json_reply, playing, status
+from tests.support.posts.sources import Desk
 
 pytestmark = pytest.mark.anyio
 JSON = {"Content-Type": "application/json"}

@@ -7,8 +7,8 @@ import pytest
 
 from bowerbird.library.connections.connecting import revoke
 from bowerbird.model.connections import Connection
-from tests.support.networks import Networks, Reply, json_reply
-from tests.support.sources import Desk
+from tests.support.hosts.networks import Networks, Reply, json_reply
+from tests.support.posts.sources import Desk
 
 pytestmark = pytest.mark.anyio
 

@@ -8,8 +8,8 @@ from bowerbird.connections.fetching import Fetcher
 from bowerbird.connections.records import SourceProblem
 from bowerbird.library.connections.syncing import Sync
 from bowerbird.model.connections import Problem
-from tests.support.networks import Networks, Received, record
-from tests.support.sources import Desk, no_report
+from tests.support.hosts.networks import Networks, Received, record
+from tests.support.posts.sources import Desk, no_report
 
 pytestmark = pytest.mark.anyio
 LIST = "/app.bsky.bookmark.getBookmarks"

@@ -11,9 +11,9 @@ from bowerbird.library.connections import x_lists
 from bowerbird.model.connections import ConnectionState, Problem
 from bowerbird.storage.connections import ConnectionStore
 from tests.support import ingesting
-from tests.support.networks import X_USER, Networks, Reply, json_reply, tweet
+from tests.support.hosts.networks import X_USER, Networks, Reply, json_reply, tweet
+from tests.support.posts.sources import Desk
 from tests.support.service import Service
-from tests.support.sources import Desk
 
 pytestmark = pytest.mark.anyio
 

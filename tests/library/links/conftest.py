@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.image_hosts import ImageHosts, image_hosts
-from tests.support.links import NAMES, Reader
+from tests.support.hosts.image_hosts import ImageHosts, image_hosts
+from tests.support.hosts.links import NAMES, Reader
 from tests.support.service import Member
 
 

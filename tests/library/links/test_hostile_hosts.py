@@ -8,9 +8,9 @@ from bowerbird.clock import MICROSECONDS
 from bowerbird.connections.fetching import PUBLIC_BYTES_MAX
 from bowerbird.library.links import PAUSES_S, WEEK
 from bowerbird.model.posts.networks import LEFT, WAITING, Reason
-from tests.support.image_hosts import ImageHosts
-from tests.support.links import JSON, SERVER, X_HOST, Reader, quoted, x_link, x_url
-from tests.support.networks import status
+from tests.support.hosts.image_hosts import ImageHosts
+from tests.support.hosts.links import JSON, SERVER, X_HOST, Reader, quoted, x_link, x_url
+from tests.support.hosts.networks import status
 from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio

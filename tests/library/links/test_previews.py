@@ -6,7 +6,7 @@ from bowerbird.errors import Refusal
 from bowerbird.model.posts.networks import ContentState
 from bowerbird.requests.saving import read_links
 from tests.support import saving, writing
-from tests.support.links import Reader, x_link, x_url
+from tests.support.hosts.links import Reader, x_link, x_url
 from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio

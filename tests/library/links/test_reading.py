@@ -15,8 +15,8 @@ from bowerbird.sources.file_posts import FilePost, found_post
 from bowerbird.sources.found import FoundPost
 from bowerbird.sources.post_links import parse, parse_listed
 from tests.support import imports, saving, waiting, working
-from tests.support.image_hosts import ImageHosts
-from tests.support.links import (
+from tests.support.hosts.image_hosts import ImageHosts
+from tests.support.hosts.links import (
     BLUESKY_HOST,
     REDDIT_HOST,
     SERVER,
@@ -25,7 +25,7 @@ from tests.support.links import (
     x_link,
     x_url,
 )
-from tests.support.networks import record
+from tests.support.hosts.networks import record
 from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.image_hosts import ImageHosts, image_hosts
-from tests.support.keeping import Shelf
+from tests.support.hosts.image_hosts import ImageHosts, image_hosts
+from tests.support.posts.keeping import Shelf
 from tests.support.service import Member
 
 

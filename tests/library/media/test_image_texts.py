@@ -10,8 +10,8 @@ from PIL import Image, ImageDraw, ImageFont
 
 from bowerbird.settings import BadSetting, Settings
 from tests.support import imports
-from tests.support.image_hosts import ImageHosts, X
-from tests.support.keeping import Shelf, image
+from tests.support.hosts.image_hosts import ImageHosts, X
+from tests.support.posts.keeping import Shelf, image
 from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio

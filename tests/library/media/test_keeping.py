@@ -17,9 +17,10 @@ from bowerbird.model.posts.media import file_name
 from bowerbird.storage.database import Transaction
 from bowerbird.storage.files import Files
 from bowerbird.storage.media import MediaStore
-from tests.support import imports, pictures
-from tests.support.image_hosts import INSTANCE, ImageHosts, X
-from tests.support.keeping import Shelf, image, video
+from tests.support import imports
+from tests.support.hosts.image_hosts import INSTANCE, ImageHosts, X
+from tests.support.posts import pictures
+from tests.support.posts.keeping import Shelf, image, video
 from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio

@@ -5,9 +5,9 @@ import pytest
 from bowerbird.library.upkeep import health
 from bowerbird.library.upkeep.health import Mark
 from bowerbird.storage.media import MediaStore
-from tests.support import pictures
-from tests.support.image_hosts import INSTANCE, X
-from tests.support.keeping import Shelf, image
+from tests.support.hosts.image_hosts import INSTANCE, X
+from tests.support.posts import pictures
+from tests.support.posts.keeping import Shelf, image
 
 pytestmark = [pytest.mark.anyio, pytest.mark.both]
 

@@ -7,9 +7,9 @@ import pytest
 from bowerbird.images.fetching import VIDEO_BYTES_MAX
 from bowerbird.library.upkeep.checks import Checks
 from bowerbird.storage.media import MediaStore
-from tests.support.image_hosts import ImageHosts, X
-from tests.support.keeping import Shelf, image, video
-from tests.support.pictures import MP4
+from tests.support.hosts.image_hosts import ImageHosts, X
+from tests.support.posts.keeping import Shelf, image, video
+from tests.support.posts.pictures import MP4
 from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio

@@ -7,9 +7,9 @@ import pytest
 from bowerbird.clock import MICROSECONDS
 from bowerbird.library.rules import past
 from tests.support import make, writing
-from tests.support.ruling import listed, rule, run, tags
+from tests.support.posts.ruling import listed, rule, run, tags
+from tests.support.posts.texts_of_labels import BIRDS, MONEY, OTHERS
 from tests.support.service import Member
-from tests.support.texts_of_labels import BIRDS, MONEY, OTHERS
 
 pytestmark = pytest.mark.anyio
 FILED: dict[str, Any] = {"do": "add_label", "label_name": "filed"}

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.support import writing
-from tests.support.ruling import ADD, listed, rule, run, tags
+from tests.support.posts.ruling import ADD, listed, rule, run, tags
 from tests.support.service import Member
 
 pytestmark = [pytest.mark.anyio, pytest.mark.both]

@@ -7,8 +7,9 @@ import pytest
 from bowerbird.clock import MICROSECONDS
 from bowerbird.model.rules import FAILURES_MAX
 from bowerbird.requests import limits
-from tests.support import make, ruling, writing
-from tests.support.ruling import ADD, listed, rule, run, tags
+from tests.support import make, writing
+from tests.support.posts import ruling
+from tests.support.posts.ruling import ADD, listed, rule, run, tags
 from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio

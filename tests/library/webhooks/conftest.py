@@ -3,8 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import hooks, service
-from tests.support.hooks import Post, Receiver
+from tests.support import service
+from tests.support.hosts import hooks
+from tests.support.hosts.hooks import Post, Receiver
 from tests.support.service import Service
 
 

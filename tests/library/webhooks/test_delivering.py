@@ -9,8 +9,10 @@ from bowerbird.clock import system_clock
 from bowerbird.library.webhooks import delivering, messages
 from bowerbird.model import instants
 from bowerbird.model.events import EventType
-from tests.support import digesting, node, ruling, waiting, writing
-from tests.support.hooks import Post
+from tests.support import digesting, waiting, writing
+from tests.support.hosts.hooks import Post
+from tests.support.posts import ruling
+from tests.support.programs import node
 from tests.support.service import Service
 
 pytestmark = pytest.mark.anyio

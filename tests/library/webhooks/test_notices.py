@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import smtp
-from tests.support.hooks import Post, Receiver
+from tests.support.hosts import smtp
+from tests.support.hosts.hooks import Post, Receiver
 from tests.support.service import Service
 
 pytestmark = pytest.mark.anyio

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bowerbird.library.webhooks.sending import Attempt, Sender
-from tests.support.image_hosts import ImageHosts, image_hosts
+from tests.support.hosts.image_hosts import ImageHosts, image_hosts
 
 pytestmark = pytest.mark.anyio
 

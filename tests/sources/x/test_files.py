@@ -24,7 +24,7 @@ from tests.sources.x.pages import (
     tweet,
 )
 from tests.sources.x.test_web_exporter import exporter_csv, exporter_database_file, exporter_row
-from tests.support.source_files import report
+from tests.support.posts.source_files import report
 
 _GRAPHQL = "https://x.com/i/api/graphql/abc"
 

@@ -14,8 +14,8 @@ from bowerbird.requests import limits
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.upkeep.digests import DigestStore
 from tests.support import make
+from tests.support.hosts.smtp import MailServer
 from tests.support.service import Member
-from tests.support.smtp import MailServer
 from tests.support.visiting import Visitor
 from tests.web.house import House, text_of
 

@@ -10,8 +10,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.support import hooks
-from tests.support.hooks import Post, Receiver
+from tests.support.hosts import hooks
+from tests.support.hosts.hooks import Post, Receiver
 from tests.web.house import House, Reader, signed_in, text_of
 
 pytestmark = pytest.mark.anyio

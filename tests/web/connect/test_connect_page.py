@@ -14,7 +14,7 @@ from bowerbird.requests import limits
 from bowerbird.storage.database import Database
 from bowerbird.web.account import connect as connect_pages
 from extension.build import build as build_extension
-from tests.support.authenticator import Authenticator
+from tests.support.hosts.authenticator import Authenticator
 from tests.support.visiting import Visitor
 from tests.web.connect.conftest import code_of, redeem
 from tests.web.house import House, build, text_of

@@ -12,7 +12,7 @@ from bowerbird.storage.links import LinkStore
 from bowerbird.web.library import filters
 from tests.support import writing
 from tests.support.digesting import instant
-from tests.support.operators import QUERIES, fill
+from tests.support.posts.operators import QUERIES, fill
 from tests.support.saving import stored
 from tests.support.visiting import form_token
 from tests.web.house import House, Reader, ids

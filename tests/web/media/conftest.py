@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.image_hosts import ImageHosts, image_hosts
-from tests.support.keeping import Shelf
+from tests.support.hosts.image_hosts import ImageHosts, image_hosts
+from tests.support.posts.keeping import Shelf
 from tests.web.house import Reader
 
 

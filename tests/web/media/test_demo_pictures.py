@@ -9,7 +9,7 @@ import pytest
 from bowerbird.images import hosts
 from bowerbird.library import demo
 from bowerbird.model.posts.media import shown_urls
-from tests.support.keeping import Shelf
+from tests.support.posts.keeping import Shelf
 from tests.web.house import Reader
 
 _POSTS: list[dict[str, Any]] = json.loads(

@@ -9,9 +9,9 @@ import pytest
 
 from bowerbird.storage.database import Database
 from bowerbird.storage.upkeep.jobs import JobStore
-from tests.support import pictures
-from tests.support.image_hosts import X
-from tests.support.keeping import Shelf, image, video
+from tests.support.hosts.image_hosts import X
+from tests.support.posts import pictures
+from tests.support.posts.keeping import Shelf, image, video
 from tests.web.house import Reader, build, signed_in
 
 pytestmark = pytest.mark.anyio

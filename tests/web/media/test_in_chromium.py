@@ -17,9 +17,10 @@ from bowerbird.library.media.kept import MediaPreferences
 from bowerbird.settings import Settings
 from bowerbird.storage.files import Files
 from bowerbird.web import templating
-from tests.support import make, pictures, serving
-from tests.support.image_hosts import X, image_hosts
-from tests.support.keeping import image, no_report, video
+from tests.support import make, serving
+from tests.support.hosts.image_hosts import X, image_hosts
+from tests.support.posts import pictures
+from tests.support.posts.keeping import image, no_report, video
 from tests.support.serving import Server
 from tests.web.accessibility import violations_in_each_look
 from tests.web.chromium import Chromium, for_axe, is_too_wide, wait_until

@@ -6,7 +6,7 @@ import pytest
 
 from bowerbird.requests import limits
 from tests.support import writing
-from tests.support.ruling import listed, rule, run
+from tests.support.posts.ruling import listed, rule, run
 from tests.web.house import Reader
 
 pytestmark = pytest.mark.anyio

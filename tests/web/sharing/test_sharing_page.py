@@ -9,8 +9,10 @@ import pytest
 from bowerbird import app
 from bowerbird.settings import Settings
 from tests.rest.test_shares import change, created, path_of
-from tests.support import feeds, keeping, make, service, writing
-from tests.support.keeping import Shelf
+from tests.support import make, service, writing
+from tests.support.hosts import feeds
+from tests.support.posts import keeping
+from tests.support.posts.keeping import Shelf
 from tests.support.service import Member, Service
 from tests.support.writing import SECOND
 from tests.web.house import House, Reader, signed_in, text_of

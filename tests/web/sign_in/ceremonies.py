@@ -4,7 +4,7 @@ from typing import Any, cast
 
 import httpx
 
-from tests.support.authenticator import Authenticator, Json
+from tests.support.hosts.authenticator import Authenticator, Json
 from tests.support.visiting import Visitor
 
 # It has a form for everybody, so it gives a token to everybody.

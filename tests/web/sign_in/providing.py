@@ -14,7 +14,7 @@ import httpx
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.storage.database import Database
-from tests.support.provider_standins import (
+from tests.support.hosts.provider_standins import (
     OpenIdStandIn,
     StandIn,
     http_answer,

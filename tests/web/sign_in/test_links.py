@@ -13,7 +13,7 @@ from bowerbird.requests.limits import INVITATIONS_MAX
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.files import Files
-from tests.support.smtp import MailServer
+from tests.support.hosts.smtp import MailServer
 from tests.support.visiting import Visitor
 from tests.support.waiting import PATIENCE_S
 from tests.web.house import House, build, text_of

@@ -16,7 +16,7 @@ from bowerbird.model.accounts import ActivityKind, Passkey
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.sign_in import PasskeyStore, WaysInStore
 from tests.support import databases
-from tests.support.authenticator import PRESENT, VERIFIED, Authenticator, encoded
+from tests.support.hosts.authenticator import PRESENT, VERIFIED, Authenticator, encoded
 from tests.support.postgres import ThrowawayPostgres
 from tests.support.service import SetClock
 from tests.support.visiting import Visitor, visitor

@@ -11,8 +11,8 @@ from playwright.sync_api import Page, expect
 
 from bowerbird.storage.sqlite.database import FILE_NAME
 from tests.support import serving
-from tests.support.github_standin import github_stand_in
-from tests.support.openid_provider import CLIENT_ID, CLIENT_SECRET, openid_provider
+from tests.support.hosts.github_standin import github_stand_in
+from tests.support.hosts.openid_provider import CLIENT_ID, CLIENT_SECRET, openid_provider
 from tests.support.serving import Server
 
 _ADDRESSES = itertools.count(1)

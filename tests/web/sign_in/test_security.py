@@ -11,7 +11,7 @@ from bowerbird.library.access.activity import Activity
 from bowerbird.library.access.call_allowance import BURST
 from bowerbird.model.accounts import ActivityKind
 from tests.support import databases
-from tests.support.authenticator import Authenticator
+from tests.support.hosts.authenticator import Authenticator
 from tests.support.postgres import ThrowawayPostgres
 from tests.support.visiting import Visitor, form_token, visitor
 from tests.web.house import House, build

@@ -14,7 +14,7 @@ from bowerbird.library.access.call_allowance import BURST
 from bowerbird.library.sign_in.one_time_links import Invitations
 from bowerbird.storage.database import Database
 from bowerbird.web.sign_in.sign_up import SIGN_UPS_PER_DAY
-from tests.support.authenticator import Authenticator
+from tests.support.hosts.authenticator import Authenticator
 from tests.support.visiting import Visitor
 from tests.web.sign_in import ceremonies, providing
 from tests.web.sign_in.ceremonies import ANY_PAGE, account_of

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.networks import Networks, playing
+from tests.support.hosts.networks import Networks, playing
 
 
 @pytest.fixture

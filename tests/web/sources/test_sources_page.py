@@ -9,8 +9,7 @@ import pytest
 from bowerbird.library.accounts.tokens import Devices
 from tests.sources.x import pages as shapes
 from tests.support import waiting
-from tests.support.ingesting import captured, post_id
-from tests.support.networks import (
+from tests.support.hosts.networks import (
     ALICE_TOKEN,
     APP_PASSWORD,
     X_USER,
@@ -20,6 +19,7 @@ from tests.support.networks import (
     status,
     tweet,
 )
+from tests.support.ingesting import captured, post_id
 from tests.support.visiting import Visitor
 from tests.support.working import at_work
 from tests.web.house import House, text_of

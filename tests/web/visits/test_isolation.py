@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from bowerbird.library.accounts.tokens import Devices
-from tests.support import digesting, imports, make, ruling, writing
+from tests.support import digesting, imports, make, writing
+from tests.support.posts import ruling
 from tests.web.house import House, Reader, field_in, rows_of
 from tests.web.imports.conftest import checked, posts
 from tests.web.sign_in import ceremonies

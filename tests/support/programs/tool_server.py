@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.support import make, serving
 from tests.support.serving import Server
 
-PACKAGE = Path(__file__).parents[2] / "packages" / "bowerbird-mcp" / "src"
+PACKAGE = Path(__file__).parents[3] / "packages" / "bowerbird-mcp" / "src"
 STDIO_COMMAND = (sys.executable, "-m", "bowerbird_mcp")
 
 

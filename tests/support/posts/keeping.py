@@ -9,8 +9,8 @@ from bowerbird.library.media.keeping import Keeping
 from bowerbird.library.media.kept import KeptImages, MediaPreferences, MediaState
 from bowerbird.settings import Settings
 from bowerbird.storage.files import Files
-from tests.support import pictures
-from tests.support.image_hosts import ImageHosts, X
+from tests.support.hosts.image_hosts import ImageHosts, X
+from tests.support.posts import pictures
 from tests.support.service import Member
 
 

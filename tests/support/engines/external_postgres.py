@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.support.engines.postgres_binaries import installed_binaries
+from tests.support.engines.psql import Psql
 from tests.support.postgres import ThrowawayPostgres, client_environment
-from tests.support.postgres_binaries import installed_binaries
-from tests.support.psql import Psql
 
 VARIABLE: Final = "BOWERBIRD_TEST_DATABASE_URL"
 # Taken away: the servers that tests start refuse a variable that is no setting.

@@ -1,6 +1,6 @@
 """A coordinator and two nodes of Citus that run as long as the tests on them.
 
-    python -m tests.support.citus_cluster FOLDER [ARGUMENT OF PYTEST…]
+    python -m tests.support.engines.citus_cluster FOLDER [ARGUMENT OF PYTEST…]
 
 FOLDER has the programs of a PostgreSQL into which Citus was installed (`postgres`, `initdb`). The
 servers reach each other by their Unix sockets; nothing listens on the network.
@@ -24,12 +24,12 @@ from bowerbird.storage.postgres import schema
 from bowerbird.storage.postgres.database import PostgresDatabase, open_pool
 from tests.storage.test_routing import statements
 from tests.support import service
-from tests.support.external_postgres import VARIABLE
+from tests.support.engines.external_postgres import VARIABLE
 from tests.support.postgres import SERVER_OPTIONS, ThrowawayPostgres
 
 NODES: Final = 2
 DATABASE: Final = "bowerbird_test"
-ROOT: Final = Path(__file__).parents[2]
+ROOT: Final = Path(__file__).parents[3]
 _SHARDS: Final = 8
 _TESTS: Final = ("contract", "jobs", "library", "rest", "storage", "toolserver")
 # About plans, locks and connections of one server.

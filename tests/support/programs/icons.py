@@ -1,6 +1,6 @@
 """Draws the PNG icons from the logo, with the browser of the tests.
 
-`python -m tests.support.icons` writes them to web/static/icons.
+`python -m tests.support.programs.icons` writes them to web/static/icons.
 """
 
 from functools import partial

@@ -12,9 +12,9 @@ from bowerbird.jobs.account_jobs import LinkJobs
 from bowerbird.library.links import LinkReading
 from bowerbird.settings import Settings
 from tests.support import saving
-from tests.support.image_hosts import ImageHosts
-from tests.support.keeping import no_report
-from tests.support.networks import record, status
+from tests.support.hosts.image_hosts import ImageHosts
+from tests.support.hosts.networks import record, status
+from tests.support.posts.keeping import no_report
 from tests.support.service import Member
 
 X_HOST = "publish.twitter.com"

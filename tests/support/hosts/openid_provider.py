@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, urljoin, urlsplit
 import httpx
 
 from bowerbird.settings import Settings
-from tests.support import node
+from tests.support.programs import node
 from tests.support.waiting import PATIENCE_S
 
 CLIENT_ID = "bowerbird"

@@ -1,6 +1,6 @@
 """Requests every example of the OpenAPI document from the service.
 
-`python -m tests.support.examples` records them in src/bowerbird/openapi/examples.json.
+`python -m tests.support.programs.examples` records them in src/bowerbird/openapi/examples.json.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from tests.support.published import document
 from tests.support.service import Service, build
 from tests.support.working import at_work
 
-FILE: Final = Path(__file__).parents[2] / "src/bowerbird/openapi/examples.json"
+FILE: Final = Path(__file__).parents[3] / "src/bowerbird/openapi/examples.json"
 ACCEPTED: Final = 202
 FIRST, SECOND = "1945678901234567890", "1945111222333444555"
 POSTS: Final[list[dict[str, Any]]] = [

@@ -1,6 +1,6 @@
 """PgBouncer before a PostgreSQL server, both on Unix sockets, for as long as the tests on them.
 
-    python -m tests.support.pooler session|transaction ARGUMENT OF PYTEST…
+    python -m tests.support.engines.pooler session|transaction ARGUMENT OF PYTEST…
 
 Debian's package has its program.
 """
@@ -15,9 +15,13 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-from tests.support.external_postgres import VARIABLE
+from tests.support.engines.external_postgres import VARIABLE
+from tests.support.engines.postgres_binaries import (
+    fresh_folder,
+    ordinary_identity,
+    temporary_parents,
+)
 from tests.support.postgres import ThrowawayPostgres, client_environment
-from tests.support.postgres_binaries import fresh_folder, ordinary_identity, temporary_parents
 from tests.support.waiting import wait_until
 
 PROGRAM: Final = Path("/usr/sbin/pgbouncer")

@@ -15,7 +15,7 @@ from bowerbird.model.arrival import IngestRun
 from bowerbird.model.connections import Connection
 from bowerbird.settings import Settings
 from bowerbird.storage.ingest import IngestRunStore
-from tests.support.networks import ALICE_TOKEN, APP_PASSWORD, Networks
+from tests.support.hosts.networks import ALICE_TOKEN, APP_PASSWORD, Networks
 from tests.support.service import Member
 
 

@@ -1,0 +1,1 @@
+"""Databases: PostgreSQL and its programs, schema steps, and what statements do."""

@@ -1,0 +1,1 @@
+"""What people do with posts in many tests, and files of posts."""

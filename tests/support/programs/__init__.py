@@ -1,0 +1,1 @@
+"""Programs that tests start or build, and the documents that they read."""
