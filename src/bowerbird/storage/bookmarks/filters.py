@@ -82,18 +82,22 @@ class QueryConditions:
         self._sql = database.queries("bookmarks")
         self.values: dict[str, Any] = {}
 
-    def every(self, parts: Sequence[Part]) -> list[str]:
-        """The conditions that a post must meet to match all parts."""
+    def every(self, parts: Sequence[Part], besides: Sequence[Part] = ()) -> list[str]:
+        """The conditions that a post must meet to match all parts.
+
+        `besides`: parts that another condition has the word index look for.
+        """
         match = self._database.match(WordQuery(tuple(parts)))
         found = []
         if match.wanted is not None:
             found.append(f"b.number IN ({self._words(match.wanted)})")
         if match.unwanted is not None:
             found.append(f"b.number NOT IN ({self._words(match.unwanted)})")
-        return [*found, *map(self._one, match.rest)]
+        indexed = [*besides, *(part for part in parts if part not in match.rest)]
+        return [*found, *(self._one(part, indexed) for part in match.rest)]
 
-    def _one(self, part: Part) -> str:
-        posts = self._posts(part)
+    def _one(self, part: Part, besides: Sequence[Part]) -> str:
+        posts = self._term(part, besides) if isinstance(part, Term) else self._posts(part)
         if posts is not None:
             return f"b.number {'NOT ' if part.is_excluded else ''}IN ({posts})"
         assert not isinstance(part, Term)
@@ -126,9 +130,10 @@ class QueryConditions:
             return None
         return lambda: self._posts(first) or ""
 
-    def _term(self, term: Term) -> str:
+    def _term(self, term: Term, besides: Sequence[Part] = ()) -> str:
         plain = Term(term.tokens, is_prefix=term.is_prefix, forms=term.forms)
-        wanted = self._database.match(WordQuery((plain,))).wanted
+        # Few of the posts with a common word have the other words too.
+        wanted = self._database.match(WordQuery((*besides, plain))).wanted
         assert wanted is not None
         found = [self._words(wanted)]
         if term.label_ids:
@@ -302,7 +307,9 @@ def narrowing(
             if (text := getattr(match, name)) is not None:
                 fragments.append(name)
                 values[name] = text
-        fragments += conditions.every([part for part in match.rest if part not in fields])
+        others = [part for part in match.rest if part not in fields]
+        indexed = [part for part in filter.words.parts if part not in match.rest]
+        fragments += conditions.every(others, indexed)
         values |= conditions.values
     return fragments, values
 
