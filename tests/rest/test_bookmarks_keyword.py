@@ -329,6 +329,25 @@ async def test_a_word_that_only_a_label_has_is_known(alice: Member, asked: dict[
     assert "sourdough" not in meta.get("hint", "")
 
 
+@pytest.mark.both
+async def test_a_word_that_is_also_a_label_is_found_with_the_other_words(alice: Member) -> None:
+    written = (await alice.save(text="sourdough bread recipe"))["post_id"]
+    named = (await alice.save(text="bread recipe", tags=["sourdough"]))["post_id"]
+    twice = (await alice.save(text="a recipe", tags=["sourdough", "bread"]))["post_id"]
+    other = (await alice.save(text="bread recipe"))["post_id"]
+    some = (await alice.save(text="sourdough"))["post_id"]
+    newest_first = [twice, named, written]
+
+    assert await alice.ids(q="sourdough bread recipe") == newest_first
+    assert await alice.ids(q="sourdough bread", sort_by="created_at") == newest_first
+    # A relaxed list.
+    assert await alice.ids(q="sourdough bread -recipe") == [some]
+    assert await alice.ids(q="recipe bread -sourdough") == [other]
+    assert await alice.ids(q="recipe (sourdough OR sourdug)") == newest_first
+    found = await alice.listed(q="sourdough bread recipe", sort_by="relevance")
+    assert {one["post_id"] for one in found["data"]} == set(newest_first)
+
+
 async def test_every_empty_answer_explains_itself(alice: Member) -> None:
     assert (await alice.listed(q="heron"))["meta"]["hint"] == "The library is empty."
     await _filled(alice)
@@ -400,11 +419,14 @@ async def test_any_word_finds_and_both_finds_no_less(alice: Member) -> None:
         assert count == 0
 
 
-async def test_hidden_matches_are_better_than_relaxed_ones(alice: Member) -> None:
+@pytest.mark.parametrize("order", [{}, {"sort_by": "relevance"}])
+async def test_hidden_matches_are_better_than_relaxed_ones(
+    alice: Member, order: dict[str, str]
+) -> None:
     await _filled(alice)
     await alice.save(text="partial indexes and gardens", is_read=True)
 
-    listed = await alice.listed(q="partial gardens")
+    listed = await alice.listed(q="partial gardens", **order)
 
     assert listed["data"] == []
     assert "1 read or archived post matches." in listed["meta"]["hint"]

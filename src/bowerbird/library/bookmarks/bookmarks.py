@@ -173,7 +173,8 @@ class Bookmarks:
         )
         found = await self._found(account, request, bound_to, store, is_relaxed=saved is None)
         if not found.total:
-            hidden = await self._hidden(account, request.filter, vectors)
+            is_absent = found.ranking.is_absent
+            hidden = 0 if is_absent else await self._hidden(account, request.filter, vectors)
             # Matches that are only hidden are better than posts with some of the words.
             if not hidden and request.may_be_relaxed:
                 relaxed = await self._relaxed(account, request, bound_to)

@@ -53,6 +53,8 @@ class Ranking(Struct, frozen=True):
     is_close: bool = True
     # Whether posts are in it that counts and changes of the same query do not have.
     is_wider: bool = False
+    # Whether no post has the words themselves, whatever its flags.
+    is_absent: bool = False
 
 
 _NOTHING: Final = Ranking(())
@@ -170,12 +172,13 @@ class Rankings:
         # Exclusions and conditions only filter; they do not rank.
         if not words.wanted_terms:
             return Ranking(await self._store.first(account, filter, RANKED_MAX))
-        numbers = await self._latest(account, filter, _CONSIDERED) or []
+        found = await self._latest(account, filter, _CONSIDERED)
+        numbers = found or []
         if is_wide is None:
             is_wide = 0 < len(numbers) < PAGE_DEFAULT
         is_wide = is_wide and words.is_sentence
         if not numbers and not is_wide:
-            return _NOTHING
+            return Ranking((), is_absent=found is None)
         read = await self._words.read(account, words)
         if is_wide:
             ranking = await self._with_any_word(account, filter, read, numbers)
