@@ -51,7 +51,7 @@ class _Word(NamedTuple):
 
 
 class Readings:
-    """The dictionary is loaded with the first text: 0.1 s, 10 MB, and 60 MB that are mapped."""
+    """The dictionary is loaded with the first text: 0.1 s, 15 MB, and 85 MB that are mapped."""
 
     def __init__(self) -> None:
         self.are_indexed = False
