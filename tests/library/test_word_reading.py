@@ -82,3 +82,22 @@ async def test_alternatives_are_one_word(alice: Member, q: str, count: int) -> N
 )
 def test_stop_words_are_left_out_but_not_abbreviations(text: str, words: list[str]) -> None:
     assert [word.text for word in words_of(parse(text))] == words
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (
+            "Welche Versicherung zahlt, wenn das Dach undicht ist",
+            ["versicherung", "zahlt", "dach", "undicht"],
+        ),
+        ("Πότε καταλήφθηκε το Μόντρεαλ;", ["καταληφθηκε", "μοντρεαλ"]),
+        ("क्या सचिव हार्वर्ड गए", ["सचिव", "हार्वर्ड"]),
+        ("肯尼亚以什么而闻名", ["肯尼", "尼亚", "亚以", "以什", "么而", "而闻", "闻名"]),
+        # Romanian for "which".
+        ("health care costs", ["health", "care", "costs"]),
+        ("γιατί", ["γιατι"]),
+    ],
+)
+def test_words_that_only_ask_do_not_rank_in_their_language(text: str, words: list[str]) -> None:
+    assert [word.text for word in words_of(parse(text))] == words

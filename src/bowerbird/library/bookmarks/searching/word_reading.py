@@ -26,13 +26,13 @@ from bowerbird.model.words import (
 from bowerbird.search.queries.spelling import edits_of, splits_of
 from bowerbird.search.words.languages import language_of_words
 from bowerbird.search.words.latin_languages import likely_languages
+from bowerbird.search.words.question_words import QUESTION_WORDS
 from bowerbird.search.words.tokens import is_unspaced
-from bowerbird.search.words.word_lists import FUNCTION_WORDS, OTHER_FUNCTION_WORDS, STOP_WORDS
+from bowerbird.search.words.word_lists import STOP_WORDS
 from bowerbird.storage.bookmarks.word_index import Occurrences, WordIndex
 from bowerbird.storage.database import Database
 from bowerbird.storage.words.word_counts import WordCounts
 
-_FUNCTION_WORDS: Final = {**FUNCTION_WORDS, **OTHER_FUNCTION_WORDS}
 # Of a word that punctuation splits: both parts apart from each other, and one of them.
 _APART_WEIGHT, _PART_WEIGHT = 0.9, 0.4
 
@@ -68,16 +68,16 @@ def words_of(query: WordQuery) -> list[QueryWord]:
             for word in _words(term):
                 of = group if isinstance(part, Either) else len(words)
                 words.setdefault(word.text, msgspec.structs.replace(word, group=of))
-    stop_words = STOP_WORDS | _function_words(words)
+    stop_words = STOP_WORDS | _question_words(words)
     telling = [word for word in words.values() if word.is_telling or word.text not in stop_words]
     return telling or list(words.values())
 
 
-def _function_words(words: Collection[str]) -> frozenset[str]:
-    """The function words of the language of the query, if it can be recognized."""
+def _question_words(words: Collection[str]) -> frozenset[str]:
+    """The words that only ask or join in the language of the query, if it can be recognized."""
     tokens = [token for text in words for token in text.split()]
     likely = likely_languages(language_of_words(tokens, tokens))
-    lists = [_FUNCTION_WORDS.get(language, frozenset()) for language in likely]
+    lists = [QUESTION_WORDS.get(language, frozenset()) for language in likely]
     return lists[0].intersection(*lists[1:])
 
 
