@@ -18,7 +18,7 @@ from bowerbird.errors import CATALOGUE
 from bowerbird.images import hosts
 from bowerbird.search.queries import query_fields
 from bowerbird.settings import Settings
-from bowerbird.web import navigation, page_examples
+from bowerbird.web import page_examples, pages
 from bowerbird.web.pages import NONCE_PLACEHOLDER
 from bowerbird.wire.responses.documents import FOREVER, Document
 from bowerbird.wire.responses.envelope import SANDBOX
@@ -113,7 +113,7 @@ class Templates:
             "keys_url": settings.register_url,
             "upgrade_url": settings.upgrade_url,
             "base_path": base_path,
-            "places": navigation.PLACES,
+            "places": pages.PLACES,
             "static": {name: base_path + path for name, path in paths().items()},
             "version": __version__,
             "nonce": NONCE_PLACEHOLDER,

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from bowerbird.storage.database import Database
-from bowerbird.web import look_around, navigation
+from bowerbird.web import look_around, pages
 from bowerbird.web.imports.saving import bookmarklet, shared_link
 from tests.support import writing
 from tests.support.visiting import Visitor
@@ -152,14 +152,14 @@ async def test_own_posts_have_no_banner_and_no_demo(ann: Reader) -> None:
 
 LISTS = ("/library", "/views", "/labels", "/trash")
 
-ROOMS = (*LISTS, *(place.path for place in navigation.ROOMS), "/save", "/account")
+ROOMS = (*LISTS, *(place.path for place in pages.ROOMS), "/save", "/account")
 
 
 async def test_every_place_is_a_page_with_the_whole_sidebar_and_says_where_somebody_is(
     ann: Reader,
 ) -> None:
     await writing.send(ann.member, "POST", "/v1/views", {"name": "Nests", "base_query": {}})
-    for path in (*ROOMS, *(place.path for place in navigation.SETTINGS)):
+    for path in (*ROOMS, *(place.path for place in pages.SETTINGS)):
         page = await ann.page(path)
         side = page.partition('<nav class="side"')[2].partition("</nav>")[0]
         assert all(side.count(f'href="{room}"') == 1 for room in ROOMS), path
@@ -168,7 +168,7 @@ async def test_every_place_is_a_page_with_the_whole_sidebar_and_says_where_someb
 
 
 async def test_the_settings_have_a_tab_per_page(ann: Reader) -> None:
-    paths = [place.path for place in navigation.SETTINGS]
+    paths = [place.path for place in pages.SETTINGS]
     for path in paths:
         tabs = (await ann.page(path)).partition("settabs")[2].partition("</nav>")[0]
         assert re.findall(r'href="(/[a-z-]+)"', tabs)[: len(paths)] == paths, path

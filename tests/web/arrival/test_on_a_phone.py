@@ -2,7 +2,7 @@
 
 from playwright.sync_api import Page, expect
 
-from bowerbird.web import navigation
+from bowerbird.web import pages
 from tests.web.accessibility import SMALL
 from tests.web.chromium import on_a_phone
 
@@ -17,7 +17,7 @@ def test_the_tab_bar_opens_the_navigation_as_a_drawer(page: Page) -> None:
     expect(drawer).to_be_hidden()
     tabs.get_by_role("button", name="Menu").tap()
     expect(drawer).to_be_visible()
-    for place in (*navigation.ROOMS, navigation.SETTINGS[0]):
+    for place in (*pages.ROOMS, pages.SETTINGS[0]):
         expect(drawer.locator(f'a[href="{place.path}"]').first).to_be_attached()
     assert page.evaluate("document.documentElement.scrollWidth") == 360
     assert page.evaluate(SMALL) == []

@@ -25,13 +25,12 @@ from bowerbird.requests import limits
 from bowerbird.storage.accounts.account_removal import AccountExportStore
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.accounts.credentials import DeviceStore, KeyStore
-from bowerbird.storage.bookmarks.views import ViewStore
 from bowerbird.storage.changes.events import RuleStore
 from bowerbird.storage.connections import ConnectionStore
 from bowerbird.storage.database import Database, Row, Transaction
 from bowerbird.storage.files import Files
 from bowerbird.storage.imports import RunStore
-from bowerbird.storage.labels import ShareStore
+from bowerbird.storage.labels import ShareStore, ViewStore
 from bowerbird.storage.libraries import ACCOUNT_DOWNLOADS, DailyUseStore, LibraryStore
 from bowerbird.storage.media import MediaStore
 from bowerbird.storage.upkeep.digests import DigestStore

@@ -32,8 +32,8 @@ from bowerbird.requests.filters import (
 from bowerbird.requests.views import ViewQuery
 from bowerbird.search.queries import query_language
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
-from bowerbird.storage.bookmarks.views import ViewStore
 from bowerbird.storage.database import Database, Reader
+from bowerbird.storage.labels import ViewStore
 
 
 class ExportQueries:

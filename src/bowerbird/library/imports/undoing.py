@@ -58,11 +58,10 @@ from bowerbird.sources import own_json
 from bowerbird.storage.bookmarks.changeset import ChangesetStore
 from bowerbird.storage.bookmarks.trash import DeletionStore
 from bowerbird.storage.bookmarks.upsert import UpsertStore
-from bowerbird.storage.bookmarks.views import ViewStore
 from bowerbird.storage.changes.bulk import BulkStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.imports import ChangeStore, CurrentPost, DemoStore, Replaced, RunStore
-from bowerbird.storage.labels import LabelStore
+from bowerbird.storage.labels import LabelStore, ViewStore
 from bowerbird.storage.libraries import LibraryStore, LockedLibrary
 from bowerbird.storage.links import LinkStore
 

@@ -27,9 +27,8 @@ from bowerbird.requests.filters import filter_of
 from bowerbird.requests.views import ViewQuery
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
-from bowerbird.storage.bookmarks.views import ViewStore
 from bowerbird.storage.database import Database
-from bowerbird.storage.labels import LabelStore, ShareStore
+from bowerbird.storage.labels import LabelStore, ShareStore, ViewStore
 from bowerbird.storage.media import MediaStore
 
 _ADDRESS: Final = re.compile(r"[A-Za-z0-9_-]{3,40}", re.ASCII)

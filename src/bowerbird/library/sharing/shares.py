@@ -22,9 +22,8 @@ from bowerbird.model.instants import with_offset
 from bowerbird.model.labels import NEVER, Audience, Choices, ListName, Share, Shared
 from bowerbird.requests.fields import InvalidField
 from bowerbird.requests.shares import NewShare, ShareChange, check_name, instant_of
-from bowerbird.storage.bookmarks.views import ViewStore
 from bowerbird.storage.database import Database, Reader, Transaction
-from bowerbird.storage.labels import LabelStore, ShareStore
+from bowerbird.storage.labels import LabelStore, ShareStore, ViewStore
 from bowerbird.storage.libraries import LibraryStore
 
 PATH: Final = "/c/"

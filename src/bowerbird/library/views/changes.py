@@ -18,8 +18,8 @@ from bowerbird.requests.filters import moves, readers, sent
 from bowerbird.requests.limits import SLUG_MAX, VIEWS_MAX
 from bowerbird.requests.views import NewBucket, NewSort, NewView, ViewChange, ViewQuery
 from bowerbird.search.queries import query_language
-from bowerbird.storage.bookmarks.views import ViewStore
 from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.labels import ViewStore
 from bowerbird.storage.libraries import LibraryStore, LockedLibrary
 
 _LATIN_MARKS: Final = re.compile(r"(?<=[A-Za-z])[\u0300-\u036f]+")

@@ -27,8 +27,8 @@ from bowerbird.requests.fields import gates_for
 from bowerbird.requests.filters import MEANING, filter_of, flags_of
 from bowerbird.requests.limits import PINNED_VIEWS_SHOWN
 from bowerbird.requests.views import NewView, ViewBookmarksQuery, ViewChange, ViewQuery
-from bowerbird.storage.bookmarks.views import ViewStore
 from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.labels import ViewStore
 
 
 class ViewResponse(Struct, frozen=True):

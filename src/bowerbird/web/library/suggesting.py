@@ -21,7 +21,7 @@ from bowerbird.model.labels import MAX_NAME_CHARACTERS, NAME_RULE, clean_name, n
 from bowerbird.requests import decoding
 from bowerbird.requests.labels import LabelRequest
 from bowerbird.requests.limits import PICKED_LABELS_MAX, SUGGESTED_FOR_MAX, SUGGESTED_MAX
-from bowerbird.web import navigation
+from bowerbird.web import pages
 from bowerbird.web.library import post_parts
 from bowerbird.web.library.addresses import LABELS, LIBRARY, of_view
 from bowerbird.web.visits.pages import VisitPages
@@ -195,12 +195,10 @@ class SuggestingPages:
         views = await self._views.all(account)
         uses, _ = await self._labels.listed.uses(account)
         colors = await self._labels.listed.colors(account)
-        tabs = navigation.settings(is_owner=visit.signed_in.is_owner)
+        tabs = pages.settings(is_owner=visit.signed_in.is_owner)
         return self._pages.json(
             {
-                "pages": [
-                    {"name": place.name, "url": place.path} for place in (*tabs, navigation.DOCS)
-                ],
+                "pages": [{"name": place.name, "url": place.path} for place in (*tabs, pages.DOCS)],
                 "views": [{"name": view.name, "url": of_view(view.slug)} for view in views],
                 "labels": [
                     _label(use.label_name, use.count, colors.get(use.label_name)) for use in uses

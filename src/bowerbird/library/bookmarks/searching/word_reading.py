@@ -26,9 +26,8 @@ from bowerbird.model.words import (
 from bowerbird.search.queries.spelling import edits_of, splits_of
 from bowerbird.search.words.languages import language_of_words
 from bowerbird.search.words.latin_languages import likely_languages
-from bowerbird.search.words.question_words import QUESTION_WORDS
 from bowerbird.search.words.tokens import is_unspaced
-from bowerbird.search.words.word_lists import STOP_WORDS
+from bowerbird.search.words.word_lists import QUESTION_WORDS, STOP_WORDS
 from bowerbird.storage.bookmarks.word_index import Occurrences, WordIndex
 from bowerbird.storage.database import Database
 from bowerbird.storage.words.word_counts import WordCounts
