@@ -290,22 +290,6 @@ async def test_words_of_0_8_0_are_written_again_with_other_parts_of_addresses(
     assert await checks.account(await alice.account(), lambda _: None) == []
 
 
-@pytest.mark.both
-async def test_an_address_in_capitals_is_a_link_once_its_words_are_written_again(
-    alice: Member,
-) -> None:
-    await alice.save(post_id="1", text="HTTP://NESTS.EXAMPLE/EGGS")
-    await alice.save(post_id="2", text="HTTP without an address")
-    await age_addresses(alice.database, await alice.account(), {})
-    forget = "UPDATE bookmark SET link_print = NULL WHERE account_id = :account_id"
-    values = {"account_id": alice.account_id}
-    await alice.database.write(lambda transaction: transaction.run(forget, values))
-
-    await reindexed(alice)
-
-    assert await alice.ids(q="has:link") == ["1"]
-
-
 async def test_what_a_node_of_an_earlier_release_counts_twice_is_counted_again(
     alice: Member, tmp_path: Path
 ) -> None:

@@ -301,7 +301,6 @@ class Reindexing:
     async def write(self, account_id: int, posts: Sequence[UncountedPost]) -> None:
         """Leaves out the posts that have changed since they were read."""
         rows = await asyncio.to_thread(_rows_of, posts)
-        capital = await asyncio.to_thread(_with_capitals, posts)
         hashes = {post.number: post.content_hash for post in posts}
 
         async def work(transaction: Transaction) -> None:
@@ -309,9 +308,6 @@ class Reindexing:
             stored = await self._counts.still_uncounted(library, list(hashes), index_form())
             current = [row for row in rows if stored.get(row["number"]) == hashes[row["number"]]]
             readable = [row for row in current if row["words"] is not None]
-            numbers = {row["number"] for row in readable}
-            if linked := [row for row in capital if row["number"] in numbers]:
-                await self._upserts.set_traits(library, linked)
             # Their old words stay in the index, and they count as posts without words.
             lost = [{**row, "words": ""} for row in current if row["words"] is None]
             for write, some in (self._upserts.reword, readable), (self._upserts.count_words, lost):
@@ -343,13 +339,4 @@ def _rows_of(posts: Sequence[UncountedPost]) -> list[dict[str, Any]]:
     return [
         {"number": post.number, "words": stored_words(post.rendering), "word_form": index_form()}
         for post in posts
-    ]
-
-
-def _with_capitals(posts: Sequence[UncountedPost]) -> list[dict[str, Any]]:
-    """The traits of posts that may have an address such as HTTP://…, unknown to 0.8.0."""
-    return [
-        {"number": post.number, **_traits(0, post.rendering)}
-        for post in posts
-        if post.rendering.lower().count(b"http") > post.rendering.count(b"http")
     ]
