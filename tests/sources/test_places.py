@@ -5,6 +5,7 @@ import pytest
 from tests.support.posts.source_files import report
 
 OWN = '{"post_id": "1", "tweet_details": {"text": "a"}}'
+OTHER = '{"url": "https://x.com/ada/status/1"}'
 BROKEN = '{"post_id": 7}'
 
 
@@ -14,10 +15,11 @@ BROKEN = '{"post_id": 7}'
         (f"[{OWN}, {OWN}, {BROKEN}]", "Line 1: Record 3: "),
         (f'{{"bookmarks": [{OWN}, {BROKEN}]}}', "Line 1: Record 2: "),
         (f"[\n{OWN},\n{BROKEN}]", "Line 3: Record 2: "),
+        (f'{{"saved": [{OTHER}, {OTHER}], "later": [{OTHER}, 7]}}', "Line 1: Record 2: "),
         # One record per line needs no other number.
         (f"{OWN}\n{BROKEN}\n", "Line 2: "),
     ],
-    ids=["one line", "object", "lines", "one per line"],
+    ids=["one line", "object", "lines", "two lists", "one per line"],
 )
 def test_an_invalid_record_is_named_by_its_place_in_the_list(text: str, where: str) -> None:
     [left_out] = report(text).left_out
