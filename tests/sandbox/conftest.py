@@ -3,12 +3,18 @@
 import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bowerbird.storage.sqlite.database import FILE_NAME, SqliteDatabase
 from tests.support.programs import trying
 from tests.support.programs.trying import Visitor
+
+
+@pytest.fixture
+def cast_settings() -> dict[str, Any]:
+    return {"sandbox": "on"}
 
 
 @pytest.fixture

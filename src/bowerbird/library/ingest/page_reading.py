@@ -294,8 +294,9 @@ def _own(payload: bytes) -> ReadPage:
             found.append(msgspec.structs.replace(one, own=None))
         elif isinstance(one, LeftOut):
             # A page is one line, whatever is in it.
-            sentence = f"Record {number}: {one.sentence.removeprefix(f'Line {one.line}: ')}"
-            found.append(msgspec.structs.replace(one, sentence=sentence))
+            record = f"Record {number}: "
+            problem = one.sentence.removeprefix(f"Line {one.line}: ").removeprefix(record)
+            found.append(msgspec.structs.replace(one, sentence=record + problem))
         if len(found) > MAX_ENTRIES:
             return _failed(TOO_MANY)
     read = _of(Page(posts=tuple(_latest(found))), "", is_listed=False)
