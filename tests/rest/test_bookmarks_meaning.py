@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from bowerbird.library.bookmarks.searching import ranking
+from bowerbird.library.vectors.semantic_search import Matrices, SemanticSearch
+from bowerbird.search.meaning.arrays import np
 from tests.support import make, writing
 from tests.support.exporting import exported
 from tests.support.service import Member, Service
@@ -180,6 +182,60 @@ async def test_the_count_equals_the_length_of_the_list(alice: Member) -> None:
         listed = await alice.listed(**params, limit=100)
         assert count == listed["meta"]["total_count"] == len(listed["data"]), params
     assert len(ids) == 6
+
+
+async def test_a_count_needs_no_likeness(alice: Member, monkeypatch: pytest.MonkeyPatch) -> None:
+    await _filled(alice)
+    asked = {"vector_search_term": "pets", "q": "kitten sourdough orbit knee invoice generators"}
+    path = "/v1/bookmarks/count"
+    nobody = await alice.get(path, **asked, author="nobody")
+    listed = await alice.listed(**asked, author="nobody")
+    monkeypatch.setattr(SemanticSearch, "likeness", None)
+
+    assert nobody.json()["data"]["count"] == listed["meta"]["total_count"] == 0
+    assert (await alice.get(path, **asked)).json()["data"]["count"] >= 1
+
+
+async def test_the_next_page_of_a_long_query_reads_no_vectors(
+    alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = [f"The heron nests beside a quiet river, note {n}" for n in range(3)]
+    await alice.save_all([make.post(text=text) for text in texts])
+    await alice.embed()
+    asked = {"q": QUESTION, "vector_search_term": QUESTION, "limit": 2}
+    cursor = (await alice.listed(**asked))["meta"]["next_cursor"]
+    monkeypatch.setattr(Matrices, "of", None)
+
+    assert len((await alice.listed(**asked, cursor=cursor))["data"]) == 1
+
+
+async def test_likeness_orders_only_the_best_again(
+    alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = [f"The heron nests beside a quiet river, {n} {'reed ' * (n % 9)}" for n in range(130)]
+    await alice.save_all([make.post(text=text) for text in texts])
+    await alice.embed()
+
+    async def listed(likeness: float, *, is_unread_only: bool) -> tuple[list[str], list[float]]:
+        async def spread(*given: Any) -> Any:
+            return np.linspace(-likeness, likeness, len(given[3]), dtype=np.float32)
+
+        monkeypatch.setattr(SemanticSearch, "likeness", spread)
+        question = {"q": QUESTION, "vector_search_term": QUESTION}
+        # Another filter, because answers are kept.
+        asked = {**question, "limit": 100, "is_unread_only": is_unread_only}
+        first = await alice.listed(**asked)
+        second = await alice.listed(**asked, cursor=first["meta"]["next_cursor"])
+        posts = [*first["data"], *second["data"]]
+        return [post["post_id"] for post in posts], [post["score"] for post in posts]
+
+    without, _ = await listed(0, is_unread_only=True)
+    ids, scores = await listed(1, is_unread_only=False)
+
+    assert scores == sorted(scores, reverse=True)
+    assert ids[:100] != without[:100]
+    assert set(ids[:100]) == set(without[:100])
+    assert ids[100:] == without[100:]
 
 
 async def test_a_cached_answer_is_valid_until_posts_or_vectors_change(alice: Member) -> None:

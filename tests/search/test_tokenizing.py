@@ -1,5 +1,7 @@
 """A tokenizer of some pieces finds what one of all pieces finds."""
 
+import random
+import tracemalloc
 from functools import cache
 
 import pytest
@@ -53,3 +55,16 @@ def test_texts_have_the_tokens_of_the_whole_tokenizer(pointer: str, texts: list[
         assert list(tokens) == list(found.tokens) == expected.ids
         assert found.words == expected.word_ids
         assert found.offsets == expected.offsets
+
+
+def test_a_long_text_without_spaces_takes_little_memory() -> None:
+    tokenizing, _ = _pair("multilingual")
+    chosen = random.Random("characters")  # noqa: S311 - no secret
+    word = "".join(chr(chosen.randrange(0x4E00, 0x9FA6)) for _ in range(20_000))
+
+    tracemalloc.start()
+    tokenizing.tokens([word])
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert most < 5_000_000

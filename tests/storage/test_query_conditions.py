@@ -244,5 +244,5 @@ async def test_a_database_finds_what_a_plain_evaluation_finds(
 @given(query=trees)
 async def test_ranking_returns_exactly_the_matches(fruits: Fruits, query: WordQuery) -> None:
     filter = BookmarkFilter(unread_only=False, hide_archived=False, words=query)
-    ranked = await fruits.rankings.numbers(fruits.account, filter, None, None)
-    assert sorted(ranked) == list(await fruits.store.numbers(fruits.account, filter, None))
+    ranking = await fruits.rankings.rank(fruits.account, filter, None, None)
+    assert sorted(ranking.numbers) == list(await fruits.store.numbers(fruits.account, filter, None))

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from bowerbird.model.accounts import Account
 from bowerbird.model.posts.filters import BookmarkFilter, Sort
+from bowerbird.model.words import Either, Term, WordQuery
 from bowerbird.search.queries import query_language
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
+from bowerbird.storage.bookmarks.filters import WORDS_PREFIX, narrowing
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.sqlite import word_reads
 from tests.storage.test_word_reads import GeneralStatements
@@ -153,3 +155,16 @@ async def test_words_that_are_not_counted_yet_are_found(
     await change(small.database, forgotten, uncounted, account=small.account)
 
     await require_the_same(small, "ab*")
+
+
+async def test_a_prefix_is_not_repeated_for_a_word_that_is_also_a_label(library: Library) -> None:
+    prefix, url = Term(("ab",), is_prefix=True), *query_language.parse("url:ab*").parts
+    either = Either(((Term(("b",)),), (Term(("c",)), prefix)))
+    label = Term(("read",), label_ids=(1,))
+    words = WordQuery((prefix, url, either, Term(("aa",)), label))
+
+    filter = msgspec.structs.replace(EVERYTHING, words=words)
+    _, values = narrowing(library.database, library.account, filter)
+
+    found = [text for name, text in values.items() if name.startswith(WORDS_PREFIX)]
+    assert found == ['"aa" AND "read"']

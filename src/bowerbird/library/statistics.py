@@ -383,7 +383,7 @@ class FacetCounts:
         """Only the posts that a search by meaning finds."""
         vectors = vectors or await self._lists.vector_state(account)
         store = await self._meaning.required(account, vectors.store)
-        numbers = await self._lists.rankings.numbers(account, filter, None, store)
+        numbers = await self._lists.rankings.numbers(account, filter, store, is_ordered=False)
         post_ids = await self._bookmarks.post_ids(account, filter, list(numbers))
         return msgspec.structs.replace(_ONLY, post_ids=tuple(post_ids))
 

@@ -8,7 +8,7 @@
     length   = ((words of the query that the library has - 1) / (LONG_QUERY - 1)) ** 2,
                from SHORTEST to 1
     likeness = how near it is to the first two posts of the list without likeness, less how near
-               it is to the middle of the best (`candidates.best_of`)
+               it is to the middle of the best (`candidates.best_of`), from 0 for the lowest
 
 The square rewards posts with nearly all of the words. Some of the words of a long query tell much,
 some of two or three words are chance. Without a search by meaning, cosine and likeness are

@@ -377,7 +377,9 @@ class Bookmarks:
         """How many bookmarks match a filter whose label names are resolved."""
         if filter.meaning is not None:
             vectors = vectors or await self.vector_state(account)
-            return len(await self.rankings.numbers(account, filter, None, vectors.store))
+            return len(
+                await self.rankings.numbers(account, filter, vectors.store, is_ordered=False)
+            )
         if filter.words is not None and filter.words.is_empty:
             return 0
         if filter.is_flags_only:

@@ -224,7 +224,7 @@ class BulkSelection:
     async def _matching(self, account: Account, filter: BookmarkFilter) -> Sequence[str]:
         if filter.meaning is not None:
             store = await self._meaning.require(account)
-            numbers = await self._rankings.numbers(account, filter, None, store)
+            numbers = await self._rankings.numbers(account, filter, store, is_ordered=True)
             return await self._store.post_ids(account, filter, list(numbers))
         if filter.words is not None and filter.words.is_empty:
             return []

@@ -182,7 +182,7 @@ class ExportPosts:
             chosen = None if query.post_ids is None else tuple(query.post_ids)
             narrowed = msgspec.structs.replace(filter, post_ids=chosen)
             store = await self._meaning.require(account)
-            return await self._rankings.numbers(account, narrowed, None, store)
+            return await self._rankings.numbers(account, narrowed, store, is_ordered=True)
         if filter.words is not None and filter.words.is_empty:
             return ()
         return await self._bookmarks.numbers(account, filter, query.post_ids)

@@ -153,7 +153,7 @@ class SharedLists:
             return await self._bookmarks.total(account, these) > 0
         # A ranking has the posts that are nearest of all.
         store = opened.vectors.store if opened.vectors else None
-        ranked = await self._bookmarks.rankings.numbers(account, filter, None, store)
+        ranked = await self._bookmarks.rankings.numbers(account, filter, store, is_ordered=False)
         numbers = await self._store.numbers(account, _EVERYTHING, posts)
         return not set(ranked).isdisjoint(numbers)
 

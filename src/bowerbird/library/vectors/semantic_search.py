@@ -185,7 +185,7 @@ _CACHED_QUERIES: Final = 4_096
 # One byte per bookmark number that the account has used: 32 sets of 100,000 take 3 MB.
 _CACHED_NUMBER_SETS: Final = 32
 # Of all posts: 1.2 MB for 100,000. A list that finds nothing asks again without its flags, and a
-# next page asks the same.
+# next page asks the same. A long query has its likeness too.
 _CACHED_SCANS: Final = 8
 # Of the first model, if a post is compared with others.
 _SHARE_OF_POSTS: Final = 0.5
@@ -361,9 +361,15 @@ class SemanticSearch:
         """How near each post is to some of them, by their shares, less how near to their middle."""
         from bowerbird.search.meaning.vectors import likeness  # noqa: PLC0415 - imports numpy
 
-        stores = [each for each in (store, store.built_second) if each is not None]
-        matrices = [await self._matrices.of(account, each) for each in stores]
-        return await asyncio.to_thread(likeness, matrices, numbers, shares)
+        place = (account.account_id, account.epoch, store.version)
+        key = (*place, numbers.tobytes(), shares.tobytes())
+        found: Floats | None = self._scans.get(key)
+        if found is None:
+            stores = [each for each in (store, store.built_second) if each is not None]
+            matrices = [await self._matrices.of(account, each) for each in stores]
+            found = await asyncio.to_thread(likeness, matrices, numbers, shares)
+            self._scans.put(key, found)
+        return found
 
     async def label_nearness(
         self,

@@ -49,7 +49,11 @@ class _Scored:
         self._pieces = msgspec.json.decode(model.vocab, type=list[_Piece])
         texts = map(attrgetter("text"), self._pieces)
         self._places = dict(zip(texts, range(len(self._pieces)), strict=True))
-        self._longest = max(map(len, self._places))
+        # By first character: few pieces begin with most Chinese ones, so long texts without spaces
+        # take an eighth of the time.
+        self._longest: dict[str, int] = {}
+        for text in self._places:
+            self._longest[text[:1]] = max(self._longest.get(text[:1], 0), len(text))
         # What an unknown character costs depends on the lowest score of all pieces.
         lowest = min(self._pieces, key=attrgetter("score"))
         self._always = dict.fromkeys((self._pieces[model.unk_id or 0].text, lowest.text))
@@ -59,14 +63,14 @@ class _Scored:
 
         The one for what is unknown comes first.
         """
-        longest = self._longest
         parts = {
-            word[start:end]
+            part
             for word in words
-            for start in range(len(word))
-            for end in range(start + 1, min(start + longest, len(word)) + 1)
+            for start, first in enumerate(word)
+            for end in range(start + 1, min(start + self._longest.get(first, 0), len(word)) + 1)
+            if (part := word[start:end]) in self._places
         }
-        found = dict.fromkeys((*self._always, *(parts & self._places.keys())))
+        found = dict.fromkeys((*self._always, *parts))
         tokens = [self._places[text] for text in found]
         return [
             (text, self._pieces[token].score) for text, token in zip(found, tokens, strict=True)

@@ -82,10 +82,10 @@ class QueryConditions:
         self._sql = database.queries("bookmarks")
         self.values: dict[str, Any] = {}
 
-    def every(self, parts: Sequence[Part], besides: Sequence[Part] = ()) -> list[str]:
+    def every(self, parts: Sequence[Part], indexed: Sequence[Part] = ()) -> list[str]:
         """The conditions that a post must meet to match all parts.
 
-        `besides`: parts that another condition has the word index look for.
+        `indexed`: parts that another condition has the word index look for.
         """
         match = self._database.match(WordQuery(tuple(parts)))
         found = []
@@ -93,11 +93,14 @@ class QueryConditions:
             found.append(f"b.number IN ({self._words(match.wanted)})")
         if match.unwanted is not None:
             found.append(f"b.number NOT IN ({self._words(match.unwanted)})")
-        indexed = [*besides, *(part for part in parts if part not in match.rest)]
-        return [*found, *(self._one(part, indexed) for part in match.rest)]
+        # SQLite writes only so many words for the prefixes of a query, each time they occur.
+        repeated = [
+            part for part in (*indexed, *parts) if part not in match.rest and not _has_prefix(part)
+        ]
+        return [*found, *(self._one(part, repeated) for part in match.rest)]
 
-    def _one(self, part: Part, besides: Sequence[Part]) -> str:
-        posts = self._term(part, besides) if isinstance(part, Term) else self._posts(part)
+    def _one(self, part: Part, repeated: Sequence[Part]) -> str:
+        posts = self._term(part, repeated) if isinstance(part, Term) else self._posts(part)
         if posts is not None:
             return f"b.number {'NOT ' if part.is_excluded else ''}IN ({posts})"
         assert not isinstance(part, Term)
@@ -130,10 +133,10 @@ class QueryConditions:
             return None
         return lambda: self._posts(first) or ""
 
-    def _term(self, term: Term, besides: Sequence[Part] = ()) -> str:
+    def _term(self, term: Term, repeated: Sequence[Part] = ()) -> str:
         plain = Term(term.tokens, is_prefix=term.is_prefix, forms=term.forms)
         # Few of the posts with a common word have the other words too.
-        wanted = self._database.match(WordQuery((*besides, plain))).wanted
+        wanted = self._database.match(WordQuery((*repeated, plain))).wanted
         assert wanted is not None
         found = [self._words(wanted)]
         if term.label_ids:
@@ -200,6 +203,12 @@ class QueryConditions:
         name = f"part_{kind}_{ascii_lowercase[high]}{ascii_lowercase[low]}"
         self.values[name] = value
         return f":{name}"
+
+
+def _has_prefix(part: Part) -> bool:
+    if isinstance(part, Either):
+        return any(_has_prefix(one) for branch in part.branches for one in branch)
+    return isinstance(part, Term) and (part.is_prefix or part.address.endswith("*"))
 
 
 def _is_listed(part: Part) -> bool:

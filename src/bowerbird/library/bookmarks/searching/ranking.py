@@ -126,10 +126,16 @@ class Rankings:
         self,
         account: Account,
         filter: BookmarkFilter,
-        sort: Sort | None,
         store: VectorStoreState | None,
+        *,
+        is_ordered: bool,
     ) -> Sequence[int]:
-        return (await self.rank(account, filter, sort, store)).numbers
+        """What a search by meaning finds: best first, or with less work in another order."""
+        await _load()
+        found = await self._by_meaning(
+            account, filter, store, is_relaxed=False, is_ordered=is_ordered
+        )
+        return found.numbers
 
     async def similar(
         self,
@@ -215,6 +221,7 @@ class Rankings:
         store: VectorStoreState | None,
         *,
         is_relaxed: bool,
+        is_ordered: bool = True,
     ) -> Ranking:
         from bowerbird.search import candidates  # noqa: PLC0415 - imports numpy
 
@@ -256,9 +263,8 @@ class Rankings:
             by_meaning=RANKED_MAX,
             is_relaxed=is_relaxed and (words.is_sentence or not exact),
         )
-        ranking, both = await self._scored(
-            account, read, find, store if len(near.numbers) else None
-        )
+        has_likeness = is_ordered and len(near.numbers)
+        ranking, both = await self._scored(account, read, find, store if has_likeness else None)
         is_close = bool(exact) or candidates.are_close(both, near.floor)
         return msgspec.structs.replace(
             ranking,
@@ -301,11 +307,12 @@ class Rankings:
         found, best, numbers = await asyncio.to_thread(choose)
         counted = await self._words.counted(account, tokens, numbers)
         scores = await asyncio.to_thread(candidates.scores, best, read.scores, counted)
-        if store is not None and (weight := read.scores.likeness_weight):
+        weight = read.scores.likeness_weight
+        if store is not None and weight and len(scores):
             places, shares = candidates.best_of(best.numbers, scores)
-            scores[places] += weight * await self._meaning.likeness(
-                account, store, best.numbers[places], shares
-            )
+            likeness = await self._meaning.likeness(account, store, best.numbers[places], shares)
+            # At least 0, so the best stay above the others.
+            scores[places] += weight * (likeness - likeness.min())
         ordered = await asyncio.to_thread(candidates.ordered, best.numbers, scores, RANKED_MAX)
         return Ranking(*ordered, read.unknown, read.corrections), found
 
