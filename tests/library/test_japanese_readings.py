@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
+import bowerbird
 from bowerbird.cli.context import opened_library
 from bowerbird.jobs.account_jobs import ReindexJobs
 from bowerbird.library.upkeep.checks import Checks, Finding
 from bowerbird.library.upkeep.corrections import Reindexing
+from bowerbird.model.words import READING
 from bowerbird.search.words.readings import READINGS
 from bowerbird.settings import BadSetting, Settings
 from bowerbird.storage.upkeep.jobs import JobStore
@@ -63,6 +65,18 @@ async def test_posts_with_the_typed_kana_rank_above(alice: Member) -> None:
     assert await alice.ids(q="とうきょう", sort_by="relevance") == ["1", "2"]
 
 
+@pytest.mark.both
+@pytest.mark.usefixtures("readings")
+async def test_a_word_that_posts_have_by_its_reading_alone_is_known(alice: Member) -> None:
+    await alice.save(post_id="1", text="図書館へ行く")
+    await alice.save(post_id="2", text="これは別のポスト")
+
+    listed = await alice.listed(q="としょかん ふくろう", sort_by="relevance")
+
+    assert [one["post_id"] for one in listed["data"]] == ["1"]
+    assert not any("とし" in hint or "ょか" in hint for hint in listed["meta"]["query_hints"])
+
+
 @pytest.mark.usefixtures("readings")
 async def test_a_post_found_by_a_reading_has_no_highlight_for_it(alice: Member) -> None:
     await alice.save(post_id="1", text=TOKYO)
@@ -91,6 +105,8 @@ async def test_stored_posts_are_indexed_again_when_readings_are_turned_on(
     assert await findings(alice) == []
     jobs = ReindexJobs(alice.database, alice.clock)
     await jobs.sweep()
+    assert list(await JobStore(alice.database).counts()) == []
+    await jobs.sweep_readings()
     due = await reindexing.accounts_without_readings(0)
     await reindexing.run(alice.account_id, ignore)
 
@@ -100,6 +116,38 @@ async def test_stored_posts_are_indexed_again_when_readings_are_turned_on(
     assert await alice.ids(q="とうきょう") == ["1"]
     assert await reindexing.accounts_without_readings(0) == []
     assert await counts.stored(await alice.account()) == before
+    assert await findings(alice) == []
+
+
+@pytest.mark.both
+async def test_posts_of_several_turns_and_of_old_processes_are_indexed_again(
+    alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(1, 8):
+        await alice.save(post_id=str(number), text=TOKYO)
+    reindexing = Reindexing(alice.database, alice.clock, pause_s=0, posts_per_turn=3)
+    turn(monkeypatch, on=True)
+    await reindexing.run(alice.account_id, ignore)
+    assert len(await alice.ids(q="とうきょう")) == 7
+
+    # A process without readings goes on writing.
+    turn(monkeypatch, on=False)
+    await alice.save(post_id="8", text=TOKYO)
+    turn(monkeypatch, on=True)
+
+    assert await reindexing.accounts_without_readings(0) == [alice.account_id]
+    await reindexing.run(alice.account_id, ignore)
+    assert len(await alice.ids(q="とうきょう")) == 8
+    assert await reindexing.accounts_without_readings(0) == []
+
+
+@pytest.mark.usefixtures("readings")
+async def test_another_dictionary_is_no_damage(
+    alice: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await alice.save(post_id="1", text=TOKYO)
+    monkeypatch.setattr(READINGS, "tokens_of", lambda *_: [READING + "ほか"])
+
     assert await findings(alice) == []
 
 
@@ -144,3 +192,14 @@ async def test_commands_index_readings_as_the_setting_says(
 
     async with opened_library(Settings(data_dir=tmp_path, japanese_readings=value)):
         assert READINGS.are_indexed is (value == "on")
+
+
+def test_every_process_and_command_opens_the_library_with_its_setting() -> None:
+    source = Path(bowerbird.__file__).parent
+    openers = [
+        path
+        for path in source.rglob("*.py")
+        if "import open_database" in path.read_text(encoding="utf-8")
+    ]
+
+    assert [path.name for path in openers] == ["opening.py"]

@@ -4,7 +4,7 @@ import pytest
 
 from bowerbird.model.words import READING
 from bowerbird.search.words import word_forms
-from bowerbird.search.words.readings import Readings
+from bowerbird.search.words.readings import READINGS, Readings
 from bowerbird.search.words.tokens import MAX_UNCOUNTED_TOKENS, index_text
 
 READ = Readings()
@@ -44,6 +44,28 @@ def test_the_middle_of_a_word_and_words_of_two_lines_are_no_reading() -> None:
 @pytest.mark.parametrize("text", ["北京市人民政府图书馆", "鲜の每日 新鮮", "東京都庁", "Tokyo"])
 def test_only_japanese_texts_have_readings(text: str) -> None:
     assert read(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "reading"),
+    [
+        ("東京の図書館", "としょかん"),
+        ("东京の图书馆 新鮮", None),
+        ("鲜の每日 新鮮", None),
+        # Nothing shows that this is Chinese.
+        ("台北の夜市 新鮮", "しんせん"),
+        ("北京市人民政府图书馆", None),
+    ],
+)
+def test_chinese_posts_with_a_japanese_particle_rarely_have_readings(
+    text: str, reading: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(READINGS, "are_indexed", True)
+
+    indexed = index_text([text]).split()
+
+    assert (READING in "".join(indexed)) is (reading is not None)
+    assert reading is None or READING + reading in indexed
 
 
 def test_a_field_without_kana_has_them_beside_japanese_texts() -> None:

@@ -36,7 +36,7 @@ SWEEPS = {
     ("vectors", "update_unpaid_since"): "since when accounts no longer pay for vectors",
     ("webhooks", "due_accounts"): "accounts with events to send to webhooks",
     ("webhooks", "waiting_accounts"): "accounts with messages to send by hand",
-    ("word_counts", "accounts_without_readings"): "accounts with Japanese posts to read",
+    ("word_counts", "japanese_accounts"): "accounts with posts in Japanese",
     ("word_counts", "due_accounts"): "accounts with words to count",
     # The job queue is one for all accounts. A claim is limited to the account that it chose.
     ("jobs", "next_priority"): "the most urgent jobs",

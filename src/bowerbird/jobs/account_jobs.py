@@ -53,6 +53,7 @@ DueAccounts = Callable[[int], Awaitable[Sequence[int]]]
 
 REINDEX: Final = "reindex"
 _DAY_S: Final = 86_400.0
+_HOUR_S: Final = 3_600.0
 # A large library takes minutes or hours; other accounts get turns in between.
 TURN_S: Final = 30.0
 _LINKS_TURN_S: Final = 10.0
@@ -238,16 +239,22 @@ class ReindexJobs(AccountJobs):
         self._reindexing = Reindexing(database, clock)
         self._dating = Dating(database, clock)
         self._traits = PostTraits(database)
-        # No release of today stores a post without a time, or without readings if it reads words.
+        # No release of today stores a post without a time.
         self._has_dated = False
         # Imports of files leave changes of counts, which ranking does not know until they are
         # added.
-        self.recurring = [Recurring("index old posts", 5.0, self.sweep)]
+        self.recurring = [
+            Recurring("index old posts", 5.0, self.sweep),
+            Recurring("index Japanese readings", _HOUR_S, self.sweep_readings),
+        ]
+
+    async def sweep_readings(self) -> None:
+        """Not only once: a process of 0.9.0, or with readings off, stores posts without them."""
+        await self._add_all(self._reindexing.accounts_without_readings)
 
     async def sweep(self) -> None:
         if not self._has_dated:
             await self._add_all(self._dating.due_accounts)
-            await self._add_all(self._reindexing.accounts_without_readings)
             self._has_dated = True
         # A node of an earlier release may still be running.
         await self._add_all(self._traits.due_accounts)

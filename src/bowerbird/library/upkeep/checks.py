@@ -363,9 +363,10 @@ class Checks:
         if found or not self._is_sampled(account):
             return found
         form, words = comparison.stored.word_form, comparison.words()
-        is_current = form == index_form() or (form == INDEX_FORM and READING not in words)
-        if not is_current or comparison.lacks_article:
-            # An earlier release wrote them. A job writes words of another form again.
+        is_current = form in (INDEX_FORM, index_form())
+        if not is_current or comparison.lacks_article or READING in words:
+            # An earlier release wrote them, or perhaps an earlier dictionary. A job writes words of
+            # another form again.
             return []
         if not await self._store.words_differ(account, comparison.stored, words):
             return []

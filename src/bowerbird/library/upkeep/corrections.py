@@ -38,7 +38,12 @@ from bowerbird.storage.bookmarks.word_index import WordSegments
 from bowerbird.storage.checks import CheckStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LibraryStore
-from bowerbird.storage.words.word_counts import UncountedPost, WordCounts
+from bowerbird.storage.words.word_counts import (
+    BEFORE_ALL,
+    ListedPost,
+    UncountedPost,
+    WordCounts,
+)
 
 _ACCOUNTS_PER_PAGE: Final = 500
 # A note may have 20,000 characters, so a transaction indexes only a few.
@@ -244,16 +249,22 @@ class Reindexing:
         """The next accounts with Japanese posts that were written without the dictionary."""
         if not READINGS.are_indexed:
             return []
-        return await self._counts.accounts_without_readings(after, _ACCOUNTS_PER_PAGE, index_form())
+        while page := await self._counts.japanese_accounts(after, _ACCOUNTS_PER_PAGE):
+            # One statement per account, because all of them together may exceed the time limit.
+            due = [one for one in page if await self._counts.lacks_readings(one, index_form())]
+            if due:
+                return due
+            after = page[-1]
+        return []
 
     async def run(self, account_id: int, progress: Progress) -> None:
-        has_old_posts = False
+        has_old_posts, last = False, BEFORE_ALL
         while True:
             await self._complete_counts(account_id)
             account = await self._accounts.by_id(account_id, month_of(self._clock()))
             if account is None:
                 raise errors.account_gone()
-            posts = await self._next(account)
+            posts, last = await self._next(account, last)
             if not posts:
                 break
             has_old_posts = True
@@ -289,14 +300,21 @@ class Reindexing:
         while await self._database.write(work):  # noqa: ASYNC110 - leaves time for other writers
             await asyncio.sleep(self._pause_s)
 
-    async def _next(self, account: Account) -> list[UncountedPost]:
-        found = await self._counts.uncounted(account, self._posts_per_turn)
+    async def _next(
+        self, account: Account, last: ListedPost
+    ) -> tuple[list[UncountedPost], ListedPost]:
+        """Posts of an old form, then Japanese ones after `last`, and the last of these."""
+        limit, form = self._posts_per_turn, index_form()
+        found = await self._counts.uncounted(account, limit)
         if not found and READINGS.are_indexed:
-            found = await self._counts.without_readings(account, self._posts_per_turn, index_form())
+            japanese = await self._counts.without_readings(account, last, limit, form)
+            found = [(number, size) for (_, number), size in japanese]
+            if found:
+                last = japanese[turns.fitting(size for _, size in found) - 1][0]
         if not found:
-            return []
+            return [], last
         numbers = [number for number, _ in found[: turns.fitting(size for _, size in found)]]
-        return await self._counts.uncounted_posts(account, numbers, index_form())
+        return await self._counts.uncounted_posts(account, numbers, form), last
 
     async def write(self, account_id: int, posts: Sequence[UncountedPost]) -> None:
         """Leaves out the posts that have changed since they were read."""

@@ -24,7 +24,7 @@ _RUN: Final = re.compile(f"[0-9{_HIRAGANA}{_HAN}{_KATAKANA}]+")
 _LEAST_KANA, _MOST_KANA = 2, 40
 _KANA: Final = re.compile(f"[{_HIRAGANA}{_KATAKANA}]{{{_LEAST_KANA},{_MOST_KANA}}}")
 _TO_HIRAGANA: Final = {code: code - 0x60 for code in range(0x30A1, 0x30F7)}
-# Of a post. These have more readings than the index takes of one post.
+# Of a post. Longer texts give more readings than the index takes of one post.
 _MAX_CHARACTERS: Final = 1_000
 _MOST_READINGS: Final = 3
 _MOST_JOINED: Final = 4
@@ -38,7 +38,8 @@ _NOUNS: Final = frozenset({"名詞", "形状詞", _PRONOUN})
 _PARTS: Final = _NOUNS | {_PREFIX, _SUFFIX}
 _INFLECTED: Final = frozenset({"動詞", "形容詞"})
 _OTHERS: Final = _INFLECTED | {"副詞", "連体詞"}
-# Those of one character, too, are read in the way that is meant rarely.
+# For these, even a single character is looked up for its other readings: in them, the likeliest
+# reading is rarely the one that is meant.
 _OFTEN_SINGLE: Final = frozenset({_PRONOUN, _SUFFIX})
 
 
@@ -66,7 +67,11 @@ class Readings:
         """The marked readings of the Japanese fields among those of a post."""
         if not self.are_indexed:
             return []
-        texts = [field for field in fields if language == "ja" or _JAPANESE.search(field)]
+        texts = [
+            field
+            for field in fields
+            if _JAPANESE.search(field) or (language == "ja" and _has_japanese_kanji(field))
+        ]
         runs = [run for text in texts for run in _RUN.findall(text) if _KANJI.search(run)]
         if not runs:
             return []
@@ -118,6 +123,12 @@ def forms_of(text: str) -> tuple[Form, ...]:
     if not _KANA.fullmatch(word):
         return ()
     return (Form((READING + _hiragana(word),), _WEIGHT),)
+
+
+def _has_japanese_kanji(text: str) -> bool:
+    """False for most Chinese posts. One with \u306e is taken for Japanese."""
+    kanji = "".join(_KANJI.findall(text))
+    return kanji.encode("cp932", "ignore").decode("cp932") == kanji
 
 
 def _hiragana(kana: str) -> str:

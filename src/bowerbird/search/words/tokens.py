@@ -21,7 +21,9 @@ from bowerbird.search.words.token_folding import MAX_TOKEN_CHARACTERS, UNSPACED,
 # The form of this token text. Raise it with every change of the tokens: a job then writes the words
 # of older posts again. The number is also in storage/sql/words/word_counts.*.sql and in the partial
 # index of the last migration for it (0055), which a migration must create again by another name.
-# The one above it has the readings of Japanese words too, so the next form is 6.
+# The one above it has the readings of Japanese words too, so the next form is 6. A newer dictionary
+# needs no new form: posts keep the readings of the older one until they change, and `bowerbird
+# check` does not compare the words of posts with readings.
 INDEX_FORM: Final = 4
 # Posts from this form on are counted: their counted tokens are the same.
 COUNTED_FORM: Final = 2
@@ -87,7 +89,7 @@ def index_text(
         language,
         has_hashtags=joined is None and "#" in "".join(fields),
     )
-    # Texts in one kind of script only have no kanji.
+    # `joined` exists only for texts without scripts that have no spaces, so they have no kanji.
     if joined is None:
         found += READINGS.tokens_of(fields, language)
     return _with_uncounted(text, found)

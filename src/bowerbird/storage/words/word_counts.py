@@ -35,6 +35,11 @@ _FEW_WORDS: Final = 100
 _decode: Final = msgspec.json.Decoder(dict[str, int]).decode
 
 
+# The sort index and the number of a post, and what is before all of them.
+ListedPost = tuple[int, int]
+BEFORE_ALL: Final[ListedPost] = (-(2**63), 0)
+
+
 class UncountedPost(Struct, frozen=True):
     """A post whose words have an old form."""
 
@@ -180,17 +185,24 @@ class WordCounts(Store):
         return [(number, size) for number, size in rows]
 
     async def without_readings(
-        self, account: Account, limit: int, word_form: int
-    ) -> list[tuple[int, int]]:
-        """(number, stored bytes) of some Japanese posts whose words have no readings."""
-        values = {**place_values(account), "limit": limit, "word_form": word_form}
-        rows = await self._read_slowly("without_readings", **values)
-        return [(number, size) for number, size in rows]
+        self, account: Account, after: ListedPost, limit: int, word_form: int
+    ) -> list[tuple[ListedPost, int]]:
+        """The next Japanese posts whose words have no readings, with the stored bytes of each."""
+        sort_index, number = after
+        values = {"sort_index": sort_index, "number": number, "word_form": word_form}
+        rows = await self._read_slowly(
+            "without_readings", **place_values(account), **values, limit=limit
+        )
+        return [((sort_index, number), size) for sort_index, number, size in rows]
 
-    async def accounts_without_readings(self, after: int, limit: int, word_form: int) -> list[int]:
-        values = {"after": after, "limit": limit, "word_form": word_form}
-        rows = await self._read_slowly("accounts_without_readings", **values)
+    async def japanese_accounts(self, after: int, limit: int) -> list[int]:
+        rows = await self._read_slowly("japanese_accounts", after=after, limit=limit)
         return [row[0] for row in rows]
+
+    async def lacks_readings(self, account_id: int, word_form: int) -> bool:
+        """Looks at all Japanese posts of the account if none lacks its readings."""
+        values = {"account_id": account_id, "word_form": word_form}
+        return bool((await self._read_slowly("lacks_readings", **values))[0][0])
 
     async def uncounted_posts(
         self, account: Account, numbers: Sequence[int], word_form: int

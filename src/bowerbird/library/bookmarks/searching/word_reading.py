@@ -89,7 +89,10 @@ def _words(term: Term) -> Iterator[QueryWord]:
     elif len(term.tokens) > 1 and any(map(is_unspaced, term.tokens)):
         # A run of a script without spaces may be a sentence, of which a post has only some words.
         pairs = [token for token in term.tokens if len(token) > 1 or not is_unspaced(token)]
-        yield from (QueryWord(pair, (Form((pair,)),), is_label=is_label) for pair in pairs)
+        # A post with another form of the run, such as its reading, has all of it.
+        yield from (
+            QueryWord(pair, (Form((pair,)), *term.forms), is_label=is_label) for pair in pairs
+        )
     else:
         yield QueryWord(text, (typed, *term.forms, *_parts(term)), is_label=is_label)
 

@@ -36,26 +36,35 @@ SELECT b.number, coalesce(length(c.rendering), 0)
  LIMIT :limit
 
 -- name: without_readings
--- The same of Japanese posts, which were written without readings of their words.
-SELECT b.number, coalesce(length(c.rendering), 0)
+-- The next Japanese posts whose words were written without readings, along the index.
+SELECT b.sort_index, b.number, coalesce(length(c.rendering), 0)
   FROM bookmark AS b INDEXED BY bookmark_by_language
   LEFT JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
  WHERE b.account_id = :account_id
    AND b.language = 'ja'
+   AND (b.sort_index, b.number) > (CAST(:sort_index AS bigint), CAST(:number AS bigint))
    AND b.word_form < :word_form
+ ORDER BY b.sort_index, b.number
  LIMIT :limit
 
--- name: accounts_without_readings
+-- name: japanese_accounts
+-- Accounts with posts in Japanese: one look at the index per account.
 SELECT l.account_id
   FROM library AS l
  WHERE l.account_id > :after
    AND EXISTS (SELECT 1
                  FROM bookmark AS b INDEXED BY bookmark_by_language
                 WHERE b.account_id = l.account_id
-                  AND b.language = 'ja'
-                  AND b.word_form < :word_form)
+                  AND b.language = 'ja')
  ORDER BY l.account_id
  LIMIT :limit
+
+-- name: lacks_readings
+SELECT EXISTS (SELECT 1
+                 FROM bookmark AS b INDEXED BY bookmark_by_language
+                WHERE b.account_id = :account_id
+                  AND b.language = 'ja'
+                  AND b.word_form < :word_form)
 
 -- name: uncounted_posts
 SELECT b.number, b.content_hash, c.rendering
