@@ -52,10 +52,12 @@ SELECT b.sort_index, b.number, coalesce(length(c.rendering), 0)
 SELECT l.account_id
   FROM library AS l
  WHERE l.account_id > :after
-   AND EXISTS (SELECT 1
-                 FROM bookmark AS b INDEXED BY bookmark_by_language
-                WHERE b.account_id = l.account_id
-                  AND b.language = 'ja')
+   AND (SELECT b.number
+          FROM bookmark AS b INDEXED BY bookmark_by_language
+         WHERE b.account_id = l.account_id
+           AND b.language = 'ja'
+         ORDER BY b.sort_index
+         LIMIT 1) IS NOT NULL
  ORDER BY l.account_id
  LIMIT :limit
 
