@@ -202,7 +202,7 @@ class WordCounts(Store):
     async def lacks_readings(self, account_id: int, word_form: int) -> bool:
         """Looks at all Japanese posts of the account if none lacks its readings."""
         values = {"account_id": account_id, "word_form": word_form}
-        return bool((await self._read_slowly("lacks_readings", **values))[0][0])
+        return bool(await self._read_slowly("lacks_readings", **values))
 
     async def uncounted_posts(
         self, account: Account, numbers: Sequence[int], word_form: int

@@ -62,11 +62,13 @@ SELECT l.account_id
  LIMIT :limit
 
 -- name: lacks_readings
-SELECT EXISTS (SELECT 1
-                 FROM bookmark AS b INDEXED BY bookmark_by_language
-                WHERE b.account_id = :account_id
-                  AND b.language = 'ja'
-                  AND b.word_form < :word_form)
+SELECT b.number
+  FROM bookmark AS b INDEXED BY bookmark_by_language
+ WHERE b.account_id = :account_id
+   AND b.language = 'ja'
+   AND b.word_form < :word_form
+ ORDER BY b.sort_index, b.number
+ LIMIT 1
 
 -- name: uncounted_posts
 SELECT b.number, b.content_hash, c.rendering
