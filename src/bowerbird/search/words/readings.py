@@ -38,8 +38,8 @@ _NOUNS: Final = frozenset({"名詞", "形状詞", _PRONOUN})
 _PARTS: Final = _NOUNS | {_PREFIX, _SUFFIX}
 _INFLECTED: Final = frozenset({"動詞", "形容詞"})
 _OTHERS: Final = _INFLECTED | {"副詞", "連体詞"}
-# For these, even a single character is looked up for its other readings: in them, the likeliest
-# reading is rarely the one that is meant.
+# The likeliest reading of a single character of these is rarely the one that is meant, so it gets
+# the others too.
 _OFTEN_SINGLE: Final = frozenset({_PRONOUN, _SUFFIX})
 
 
