@@ -23,13 +23,14 @@ from bowerbird.errors import Refusal
 from bowerbird.http1 import bounds, connection
 from bowerbird.jobs.assembly import Searching, build_searching, build_worker, show_embedding
 from bowerbird.jobs.worker import JobWatch, Worker
-from bowerbird.library.access.opening import open_library
 from bowerbird.library.exports.links import FilePlace
 from bowerbird.model_build.catalogue import are_named, build_if_missing
 from bowerbird.search.meaning.models import model_folder
+from bowerbird.search.words.readings import READINGS
 from bowerbird.settings import BadSetting, Settings
 from bowerbird.storage.database import Database
 from bowerbird.storage.files import Files, UploadFolders
+from bowerbird.storage.opening import open_database
 from bowerbird.toolserver.protocol.http_endpoint import ToolServer
 from bowerbird.wire.metrics import RequestMetrics
 
@@ -58,6 +59,7 @@ def run(
     called when the ports are bound, before the first request is answered.
     """
     runs_jobs = runs_jobs and process == 0
+    READINGS.are_indexed = settings.japanese_readings == "on"
     with telemetry.started(settings) as traces:
         annotations = None if traces is None else traces.annotations
         logs.configure(settings.log_level, settings.log_format, annotations)
@@ -66,6 +68,7 @@ def run(
 
 def run_worker(settings: Settings) -> None:
     """Runs jobs until SIGTERM or SIGINT, then puts unfinished ones back into the queue."""
+    READINGS.are_indexed = settings.japanese_readings == "on"
     with telemetry.started(settings) as traces:
         annotations = None if traces is None else traces.annotations
         logs.configure(settings.log_level, settings.log_format, annotations)
@@ -175,7 +178,7 @@ def _listener(settings: Settings, *, is_shared: bool) -> socket.socket:
 async def _run_jobs(settings: Settings, traces: "Traces | None") -> None:
     stopping = _stop_signal()
     # No client waits for the statements of a job, and they read more than those of a request.
-    database = await open_library(settings, read_limit_s=_JOB_READ_LIMIT_S)
+    database = await open_database(settings, read_limit_s=_JOB_READ_LIMIT_S)
     if traces is not None:
         traces.start()
     searching = build_searching(settings, database, system_clock)
@@ -244,11 +247,11 @@ async def _running_app(
     settings: Settings, stopping: asyncio.Event, traces: "Traces | None", *, runs_jobs: bool
 ) -> AsyncIterator[tuple[App, Database]]:
     await asyncio.to_thread(UploadFolders(settings.data_dir).delete_leftovers)
-    database = await open_library(settings, report=_log_migration, reads_replica=True)
+    database = await open_database(settings, report=_log_migration, reads_replica=True)
     job_database = None
     if runs_jobs and not settings.is_sqlite:
         # Jobs have connections of their own, so that requests never wait for theirs.
-        job_database = await open_library(settings, read_limit_s=_JOB_READ_LIMIT_S)
+        job_database = await open_database(settings, read_limit_s=_JOB_READ_LIMIT_S)
     service = app.build(settings, database, system_clock, job_database=job_database, traces=traces)
     collected = (service.calls, service.uses, service.session_uses, service.key_uses)
     flushing = [asyncio.create_task(one.flushing.run()) for one in collected]

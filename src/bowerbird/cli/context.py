@@ -15,14 +15,15 @@ from bowerbird.cli import with_suggestion
 from bowerbird.clock import Clock, system_clock
 from bowerbird.errors import Refusal
 from bowerbird.library.access import turns
-from bowerbird.library.access.opening import open_library
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.sign_in.one_time_links import OneTimeLinks
 from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.model.accounts import Account
 from bowerbird.openid.providers import configured
+from bowerbird.search.words.readings import READINGS
 from bowerbird.settings import PREFIX, Settings
 from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.opening import open_database
 from bowerbird.storage.sqlite import replacing
 from bowerbird.storage.sqlite.database import FILE_NAME
 from bowerbird.storage.sqlite.schema import require_content
@@ -94,13 +95,14 @@ def print_migration(steps: Sequence[str], kept: Path) -> None:
 
 @asynccontextmanager
 async def opened_library(settings: Settings) -> AsyncIterator[LibraryContext]:
+    READINGS.are_indexed = settings.japanese_readings == "on"
     if not settings.is_sqlite:
         from bowerbird.storage.postgres import schema  # noqa: PLC0415 - its driver is slow to import
 
         await schema.require_ready(settings.database_url)
     # Some commands read the whole library. Without memory mapping that takes little memory, and
     # without a time limit it may take long: no client waits for it.
-    database = await open_library(
+    database = await open_database(
         settings,
         is_mapped=False,
         read_limit_s=math.inf,
