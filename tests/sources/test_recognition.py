@@ -113,3 +113,11 @@ def test_an_outline_lists_the_keys_of_cut_json() -> None:
     assert found.has("bookmarks", "bookmarks[].content.url", "bookmarks[].n")
     assert not found.has("bookmarks[].n.deep")
     assert not found.has("b")
+
+
+@pytest.mark.parametrize("end", ["", "\\", "\\u00"], ids=["text", "backslash", "escape"])
+def test_an_outline_of_a_text_that_is_cut_inside_a_string_reads_it_once(end: str) -> None:
+    # With one attempt per quotation mark, this would take minutes.
+    cut = '{"kept": 1, "text": "' + '\\"' * 130_000 + end
+
+    assert sorted(outline(cut)) == ["", "kept", "text"]

@@ -239,7 +239,9 @@ def _key(window: Window) -> str:
             raise MalformedFile(window.line, "Expected the name of a field here.")
 
 
-_TOKEN: Final = re.compile(r'"([^"\\]*+(?:\\.[^"\\]*+)*+)"|([\[\]{}:,])', re.DOTALL)
+# The text may be cut inside a string. If that did not match, each quotation mark in it would be
+# tried as the beginning of one, to the end of the text.
+_TOKEN: Final = re.compile(r'"([^"\\]*+(?:\\.[^"\\]*+)*+)(?:"|\\?\Z)|([\[\]{}:,])', re.DOTALL)
 _MAX_DEPTH: Final = 8
 _MAX_KEY_CHARACTERS: Final = 100
 _MAX_PATHS: Final = 2000
