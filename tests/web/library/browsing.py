@@ -23,12 +23,11 @@ _KEYS = """(keys) => {
     document.activeElement.dispatchEvent(pressed);
   }
 }"""
-# How far something moved without a key or a click, and what it was. Nobody sees a chip move by four
-# pixels once, which has a score of 0.000005.
+# How far something moved without a key or a click, and what it was.
 SHIFTS = """
 globalThis.shifts = [];
 new PerformanceObserver((list) => {
-  for (const entry of list.getEntries()) if (!entry.hadRecentInput && entry.value > 0.0001) {
+  for (const entry of list.getEntries()) if (!entry.hadRecentInput) {
     const moved = entry.sources.map(({ node, previousRect: from, currentRect: to }) => {
       const name = (node?.outerHTML ?? node?.textContent ?? "").slice(0, 80);
       return `${name} from ${from.x} ${from.y} to ${to.x} ${to.y}`;
