@@ -1,7 +1,8 @@
 """Splits texts into the pieces that a model knows.
 
 The second model has 128,000 pieces. A tree of all takes 120 MB and a third of a second, so each
-call makes a tokenizer of those that its texts contain. It finds the same: no other piece fits.
+call makes a tokenizer of those that its texts contain. No other piece fits, so it finds the same,
+except of a word that can be split in two equally likely ways, such as aaaaaa.
 """
 
 from collections.abc import Sequence
