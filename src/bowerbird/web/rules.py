@@ -50,13 +50,13 @@ SEND: Final = "send:"
 """Begins the option that sends posts to a webhook, before its id."""
 _NO_WEBHOOK: Final = "a webhook that was deleted"
 _DID: Final = {
-    BulkAction.ADD_LABEL: "labelled",
-    BulkAction.REMOVE_LABEL: "took a label off",
-    BulkAction.LABEL_BATCH: "changed labels of",
-    BulkAction.READ: "marked read",
-    BulkAction.ARCHIVE: "archived",
-    BulkAction.READ_AND_ARCHIVE: "marked read and archived",
-    BulkAction.TRASH: "moved to the trash",
+    BulkAction.ADD_LABEL: "labelled {}",
+    BulkAction.REMOVE_LABEL: "took a label off {}",
+    BulkAction.LABEL_BATCH: "changed labels of {}",
+    BulkAction.READ: "marked {} read",
+    BulkAction.ARCHIVE: "archived {}",
+    BulkAction.READ_AND_ARCHIVE: "marked {} read and archived",
+    BulkAction.TRASH: "moved {} to the trash",
 }
 
 
@@ -100,7 +100,7 @@ def did(entry: LogEntry) -> str:
 
 
 def _change(change: Applied) -> str:
-    return f"{_DID.get(change.action, 'changed')} {_posts(change.posts)}"
+    return _DID.get(change.action, "changed {}").format(_posts(change.posts))
 
 
 def _posts(count: int) -> str:

@@ -102,8 +102,10 @@ async def test_a_rule_that_cannot_be_applied_yet_is_stored_once(
 
 async def test_what_rules_did_is_listed_with_their_names(ann: Reader) -> None:
     await rule(ann.member, name="Birds")
+    await rule(ann.member, {"do": "mark_read"}, {"do": "trash"}, name="Away")
     await ann.member.save(post_id="1")
     await run(ann.member)
     page = await ann.page("/rules")
     assert "<b><bdi>Birds</bdi></b> labelled 1 post" in page
+    assert "<b><bdi>Away</bdi></b> marked 1 post read, moved 1 post to the trash" in page
     assert "the rule “Birds”" in await ann.page("/activity")
