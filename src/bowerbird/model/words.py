@@ -192,6 +192,8 @@ class WordQuery(Struct, frozen=True):
     hints: tuple[str, ...] = ()
     # How many words such as "the" were left out.
     left_out: int = 0
+    # The likely language of the words as they were typed, as `languages.language_of` gives it.
+    language: str = ""
 
     @property
     def wanted_terms(self) -> tuple[Term, ...]:

@@ -33,6 +33,7 @@ from bowerbird.search.queries.query_pieces import (
     settled,
 )
 from bowerbird.search.words import addresses, tokens, word_forms
+from bowerbird.search.words.languages import language_of
 from bowerbird.search.words.token_folding import MAX_TOKEN_CHARACTERS
 from bowerbird.search.words.word_lists import STOP_WORDS
 
@@ -209,7 +210,10 @@ class _Parser:
         while len(self._groups) > 1:
             self._close()
         parts = self._end(self._groups[0])
-        return WordQuery(parts, tuple(self._hints)[:MAX_HINTS], self._left_out)
+        # Folded terms have no accents, and stop words are left out: both show a language.
+        typed = [piece.text for piece in self._pieces if piece.kind in (Kind.WORD, Kind.PHRASE)]
+        language = language_of(" ".join(typed))
+        return WordQuery(parts, tuple(self._hints)[:MAX_HINTS], self._left_out, language)
 
     def _take_off_quotes(self) -> None:
         """A pasted sentence quotes what posts about the same say in other words."""

@@ -5,7 +5,7 @@ Also the forms in which posts have them, and what misspelled words mean.
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
@@ -24,7 +24,6 @@ from bowerbird.model.words import (
     WordQuery,
 )
 from bowerbird.search.queries.spelling import edits_of, splits_of
-from bowerbird.search.words.languages import language_of_words
 from bowerbird.search.words.latin_languages import likely_languages
 from bowerbird.search.words.tokens import is_unspaced
 from bowerbird.search.words.word_lists import QUESTION_WORDS, STOP_WORDS
@@ -67,16 +66,14 @@ def words_of(query: WordQuery) -> list[QueryWord]:
             for word in _words(term):
                 of = group if isinstance(part, Either) else len(words)
                 words.setdefault(word.text, msgspec.structs.replace(word, group=of))
-    stop_words = STOP_WORDS | _question_words(words)
+    stop_words = STOP_WORDS | _question_words(query.language)
     telling = [word for word in words.values() if word.is_telling or word.text not in stop_words]
     return telling or list(words.values())
 
 
-def _question_words(words: Collection[str]) -> frozenset[str]:
-    """The words that only ask or join in the language of the query, if it can be recognized."""
-    tokens = [token for text in words for token in text.split()]
-    likely = likely_languages(language_of_words(tokens, tokens))
-    lists = [QUESTION_WORDS.get(language, frozenset()) for language in likely]
+def _question_words(language: str) -> frozenset[str]:
+    """The words that only ask or join in a language, or in both of the likeliest."""
+    lists = [QUESTION_WORDS.get(each, frozenset()) for each in likely_languages(language)]
     return lists[0].intersection(*lists[1:])
 
 
