@@ -5,6 +5,8 @@ import os
 import re
 import sys
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -102,6 +104,25 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         return None
     path = collection_path.as_posix() + ("/" if collection_path.is_dir() else "")
     return True if _SLOW_FILES.search(path) else None
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    """Test processes begin to import the tests at different places, if they collect them all.
+
+    On a fresh machine pytest rewrites the assertions of each file first, which takes 20 s. What
+    one process has written, the others only read.
+    """
+    place = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    config = session.config
+    if place == 0 or config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
+        return
+    files = sorted(Path(__file__).parent.glob("**/test_*.py"))
+    wanted = [file for file in files if not pytest_ignore_collect(file, config)]
+    first = len(wanted) * place // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
+    for file in wanted[first:]:
+        # pytest reports it at the file's turn.
+        with suppress(Exception):
+            import_module(".".join(file.relative_to(config.rootpath).with_suffix("").parts))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
