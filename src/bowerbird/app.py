@@ -20,6 +20,7 @@ from bowerbird.library.ingest.files import FileJobs
 from bowerbird.library.sign_in.mailed_links import MailedLinks
 from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.openapi import ingest_specification, sandbox_routes, specification
+from bowerbird.openapi.operations import TAGS
 from bowerbird.rest import routes
 from bowerbird.rest.serving import Rest
 from bowerbird.sandbox import router as sandbox
@@ -143,6 +144,7 @@ def build(
         sandbox_routes.ROUTES if has_sandbox else (),
         clock,
         metrics,
+        sections=[tag for tag in TAGS if tag != sandbox_routes.TAG],
         visits=visits(services, addresses, uses=uses, deprecations=deprecations),
     )
     sending = ingest(

@@ -190,12 +190,18 @@ async def test_an_unexpected_error_returns_only_a_reference() -> None:
         raise RuntimeError("a secret detail")
 
     faulty = site_of(
-        Settings(), broken, (), SetClock(), RequestMetrics(), visits=lambda _: NoVisits()
+        Settings(),
+        broken,
+        (),
+        SetClock(),
+        RequestMetrics(),
+        sections=(),
+        visits=lambda _: NoVisits(),
     )
     async with httpx.AsyncClient(
         transport=httpx.ASGITransport(faulty), base_url="http://test"
     ) as client:
-        response = await client.get("/")
+        response = await client.get("/docs")
 
     assert response.status_code == 500
     reference = response.headers["x-request-id"]

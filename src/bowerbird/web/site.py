@@ -52,15 +52,16 @@ def site(
     clock: Clock,
     metrics: RequestMetrics,
     *,
+    sections: Collection[str],
     visits: Visits,
 ) -> Pipeline:
     """Serves every path outside /v1 and the tool server.
 
     `openapi` builds the OpenAPI document. `sandbox` lists the routes of the API, by method and
-    path, that the sandbox offers too; it is empty when there is no sandbox. `visits` builds the
-    pages that differ for each visitor.
+    path, that the sandbox offers too; it is empty when there is no sandbox. `sections` names those
+    of the reference. `visits` builds the pages that differ for each visitor.
     """
-    pages = _Site(SitePaths(settings, openapi, sandbox, clock), visits)
+    pages = _Site(SitePaths(settings, openapi, sandbox, sections, clock), visits)
     surface = Surface(
         find=pages.find,
         phrase_refusal=pages.phrase_refusal,
