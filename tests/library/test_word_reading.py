@@ -3,7 +3,9 @@
 import msgspec
 import pytest
 
+from bowerbird.library.bookmarks.searching.label_words import LabelWords
 from bowerbird.library.bookmarks.searching.word_reading import WordReading, words_of
+from bowerbird.model.posts.filters import BookmarkFilter
 from bowerbird.search.queries import query_language
 from bowerbird.search.queries.query_language import parse
 from tests.support.programs.loop_time import least_loop_time
@@ -68,6 +70,39 @@ async def test_alternatives_are_one_word(alice: Member, q: str, count: int) -> N
     read = await WordReading(alice.database).read(await alice.account(), query_language.parse(q))
 
     assert len(read.scores.words) == count
+
+
+@pytest.mark.parametrize(
+    ("q", "is_absent"),
+    [
+        ("heron weir", False),
+        ("heron lake", True),
+        ("herons -weir lake", True),
+        ("heron weir river", True),
+        # Other forms count, and a word that is only misspelled is in no post.
+        ("herons weirs", False),
+        ("heron wier", True),
+        # Nothing is said of alternatives and of what is no word.
+        ("heron (weir OR lake)", False),
+        ("heron (lake OR heron)", False),
+        ("heron is:read", False),
+        ("pond heron", False),
+        ("pond lake weir", True),
+    ],
+)
+async def test_words_that_no_post_has_together_are_known(
+    alice: Member, q: str, *, is_absent: bool
+) -> None:
+    await alice.save(text="heron weir")
+    await alice.save(text="lake reed", tags=["pond"])
+    account, words = await alice.account(), query_language.parse(q)
+    labels = LabelWords(alice.database)
+    resolved = await labels.resolved(account, BookmarkFilter(words=words))
+    assert resolved.words is not None
+
+    read = await WordReading(alice.database).read(account, resolved.words)
+
+    assert read.is_absent is is_absent
 
 
 @pytest.mark.parametrize(

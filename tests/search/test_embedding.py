@@ -1,13 +1,17 @@
 """The local embedding model, tested with its real weights."""
 
 import asyncio
+import hashlib
 import json
 import os
 import shutil
 import subprocess
 import sys
 import threading
+import time
+from collections import Counter
 from collections.abc import Iterator
+from io import FileIO
 from pathlib import Path
 
 import pytest
@@ -167,6 +171,30 @@ async def test_a_damaged_model_is_reported_with_the_fix(tmp_path: Path) -> None:
 
     assert refused.value.code is Code.SERVICE_UNAVAILABLE
     assert model.problem
+    await model.close()
+
+
+async def test_the_files_of_a_model_are_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copytree(_folder(), tmp_path / "model")
+    hashed = Counter[str]()
+    file_digest = hashlib.file_digest
+
+    def counted(file: FileIO, name: str) -> object:
+        hashed[file.name] += 1
+        time.sleep(0.1)
+        return file_digest(file, name)
+
+    monkeypatch.setattr(hashlib, "file_digest", counted)
+    model = local_model(tmp_path / "model")
+    assert model is not None
+
+    # While the check at the start goes on.
+    await asyncio.gather(model.embed_query("birds"), model.embed_posts(["birds"]))
+    assert await asyncio.to_thread(model.broken_file) is None
+
+    assert set(hashed.values()) == {1}
     await model.close()
 
 

@@ -196,8 +196,10 @@ class LocalModel:
             thread_name_prefix="embedding",
             initializer=partial(begin, is_low_priority=is_low_priority),
         )
-        # Before the first text arrives: it takes as long as loading the model.
-        self._checked = self._for_posts.submit(self.broken_file)
+        self._checking = threading.Lock()
+        # Before the first text arrives: it takes as long as loading the model. Not on a thread of
+        # low priority, for which the first search would wait.
+        self._for_queries.submit(self.broken_file)
         self._closing = threading.Event()
         self._is_low_priority = is_low_priority
         self._problem = Problem()
@@ -220,20 +222,20 @@ class LocalModel:
 
     def broken_file(self) -> str | None:
         """The name of the first file that is missing or damaged."""
-        for name, digest in self._manifest.files.items():
-            try:
-                about = (self._folder / name).stat()
-                found = _digest(self._folder / name, about.st_size, about.st_mtime_ns)
-            except OSError:
-                return name
-            if found != digest:
-                return name
+        # A thread that comes second waits for the hashes of the first.
+        with self._checking:
+            for name, digest in self._manifest.files.items():
+                try:
+                    about = (self._folder / name).stat()
+                    found = _digest(self._folder / name, about.st_size, about.st_mtime_ns)
+                except OSError:
+                    return name
+                if found != digest:
+                    return name
         return None
 
     def _check_files(self) -> None:
-        """Again if they were not checked yet, by a thread of low priority, or were repaired."""
-        is_intact = self._checked.done() and self._checked.result() is None
-        if not is_intact and (broken := self.broken_file()):
+        if broken := self.broken_file():
             raise ValueError(f"{broken} is missing or damaged")
 
     @observed("embed query", described)
