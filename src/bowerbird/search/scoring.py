@@ -69,6 +69,18 @@ class HeldWord:
         return sum(len(spelling.holders) for spelling in self.spellings)
 
 
+def are_apart(words: Sequence[HeldWord]) -> bool:
+    """Whether no post has all of them. False if there are none."""
+    if not words:
+        return False
+    rarest, *others = sorted(words, key=lambda word: word.posts)
+    common = union([spelling.holders for spelling in rarest.spellings])
+    for word in others:
+        has = [Numbers(spelling.holders).contains(common) for spelling in word.spellings]
+        common = common[np.logical_or.reduce(has)]
+    return not len(common)
+
+
 @dataclass(frozen=True, slots=True)
 class Counted:
     """The counts of `tokens` in some posts: one row per post."""

@@ -34,6 +34,7 @@ from bowerbird.library.bookmarks.searching.explaining import Reasons
 from bowerbird.library.bookmarks.searching.label_words import LabelWords
 from bowerbird.library.bookmarks.searching.post_texts import with_highlights
 from bowerbird.library.bookmarks.searching.ranking import Ranking, Rankings
+from bowerbird.library.bookmarks.searching.word_reading import ReadWords
 from bowerbird.library.bookmarks.shown_fields import Contents, with_content, with_contents
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.lru import LruCache
@@ -177,7 +178,7 @@ class Bookmarks:
             hidden = 0 if is_absent else await self._hidden(account, request.filter, vectors)
             # Matches that are only hidden are better than posts with some of the words.
             if not hidden and request.may_be_relaxed:
-                relaxed = await self._relaxed(account, request, bound_to)
+                relaxed = await self._relaxed(account, request, bound_to, found.ranking.words)
                 if saved is None:
                     found = await self._instead(account, request, relaxed)
                 else:
@@ -296,10 +297,12 @@ class Bookmarks:
         )
         return _Found(page, _end(page), total, hint=hint)
 
-    async def _relaxed(self, account: Account, request: ListRequest, query: bytes) -> _Found:
+    async def _relaxed(
+        self, account: Account, request: ListRequest, query: bytes, read: ReadWords | None = None
+    ) -> _Found:
         """The bookmarks with any of the words, best first unless another order was asked for."""
         order = request.sort if request.has_own_order else None
-        ranking = await self.rankings.relaxed(account, request.filter, order)
+        ranking = await self.rankings.relaxed(account, request.filter, order, read)
         found = await self._ranked(account, request, query, ranking, is_relaxed=True)
         return msgspec.structs.replace(found, is_relaxed=found.total > 0)
 

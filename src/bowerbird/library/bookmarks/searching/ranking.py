@@ -55,6 +55,8 @@ class Ranking(Struct, frozen=True):
     is_wider: bool = False
     # Whether no post has the words themselves, whatever its flags.
     is_absent: bool = False
+    # Of an empty list, if they were read.
+    words: ReadWords | None = None
 
 
 _NOTHING: Final = Ranking(())
@@ -90,10 +92,16 @@ class Rankings:
             found = await self._by_meaning(account, filter, store, is_relaxed=is_relaxed)
         return await self._in_order(account, found, sort)
 
-    async def relaxed(self, account: Account, filter: BookmarkFilter, sort: Sort | None) -> Ranking:
+    async def relaxed(
+        self,
+        account: Account,
+        filter: BookmarkFilter,
+        sort: Sort | None,
+        read: ReadWords | None = None,
+    ) -> Ranking:
         """The bookmarks that have any of the words. Phrases, exclusions and filters apply."""
         await _load()
-        return await self._in_order(account, await self._relaxed(account, filter), sort)
+        return await self._in_order(account, await self._relaxed(account, filter, read), sort)
 
     async def grouped(
         self, account: Account, ranking: Ranking
@@ -178,14 +186,14 @@ class Rankings:
         # Exclusions and conditions only filter; they do not rank.
         if not words.wanted_terms:
             return Ranking(await self._store.first(account, filter, RANKED_MAX))
-        found = await self._latest(account, filter, _CONSIDERED)
+        read = await self._words.read(account, words)
+        found = None if read.is_absent else await self._latest(account, filter, _CONSIDERED)
         numbers = found or []
         if is_wide is None:
             is_wide = 0 < len(numbers) < PAGE_DEFAULT
         is_wide = is_wide and words.is_sentence
         if not numbers and not is_wide:
-            return Ranking((), is_absent=found is None)
-        read = await self._words.read(account, words)
+            return Ranking((), is_absent=found is None, words=read)
         if is_wide:
             ranking = await self._with_any_word(account, filter, read, numbers)
             return msgspec.structs.replace(ranking, is_wider=len(ranking.numbers) > len(numbers))
@@ -194,9 +202,11 @@ class Rankings:
         )
         return ranking
 
-    async def _relaxed(self, account: Account, filter: BookmarkFilter) -> Ranking:
+    async def _relaxed(
+        self, account: Account, filter: BookmarkFilter, read: ReadWords | None
+    ) -> Ranking:
         assert filter.words is not None
-        read = await self._words.read(account, filter.words)
+        read = read or await self._words.read(account, filter.words)
         if not read.scores.words or not is_relaxable(filter.words):
             return Ranking((), (), read.unknown, read.corrections)
         return await self._with_any_word(account, filter, read, ())
@@ -252,7 +262,9 @@ class Rankings:
             return Ranking(numbers, scores, is_close=is_close)
         read = await self._words.read(account, words)
         strict = msgspec.structs.replace(filter, meaning=None)
-        exact = await self._latest(account, strict, RANKED_MAX, matching)
+        exact = None
+        if not read.is_absent:
+            exact = await self._latest(account, strict, RANKED_MAX, matching)
         find = partial(
             candidates.by_both,
             read.scores,

@@ -169,6 +169,8 @@ class ReadWords(Struct, frozen=True):
     # The words that no post has, and the words that were probably meant.
     unknown: tuple[str, ...]
     corrections: tuple[tuple[str, str], ...]
+    # Whether it is sure that no post has all of the words.
+    is_absent: bool = False
 
 
 class _Counts(Struct, frozen=True):
@@ -231,14 +233,17 @@ class WordReading:
         absent += [each.word for each in read if not each.forms and not each.unread]
         unknown = [word for word in absent if not word.is_label]
         held = [each for each in read if each.forms]
+        sure = _sure_groups(query, words, candidates, read)
+        is_absent = not sure <= {each.word.group for each in held}
         corrections: list[tuple[str, str]] = []
         if unknown:
             found, corrections = await self._corrected(account, words, unknown, counts)
             held += found
         known = {each.word.group for each in held} | {word.group for word in words if word.is_label}
         left = len({word.group for word in unknown} - known)
-        scores = await asyncio.to_thread(_scores, held, left, account.total)
-        return ReadWords(scores, tuple(word.text for word in unknown), tuple(corrections))
+        scores, are_apart = await asyncio.to_thread(_scores, held, left, account.total, sure)
+        texts = tuple(word.text for word in unknown)
+        return ReadWords(scores, texts, tuple(corrections), is_absent or are_apart)
 
     async def has_any(self, account: Account, query: WordQuery) -> bool:
         """Whether a post may have a word of the query."""
@@ -314,6 +319,21 @@ def _rarest(
     return held[:MAX_RANKING_WORDS]
 
 
+def _sure_groups(
+    query: WordQuery,
+    words: Sequence[QueryWord],
+    candidates: Iterable[tuple[QueryWord, list[Form]]],
+    read: Iterable[_Held],
+) -> set[int]:
+    """The parts of a query that no other posts match than those that have been read."""
+    # Of alternatives, stop words and repeated words were left out.
+    if any(isinstance(part, Either) for part in query.parts):
+        return set()
+    whole = {word.text for word, forms in candidates if not forms}
+    whole |= {each.word.text for each in read if not each.unread}
+    return {word.group for word in words if word.text in whole and not word.is_label}
+
+
 def _beside(word: QueryWord, words: Sequence[QueryWord]) -> list[tuple[str, str]]:
     """The pairs of neighbours that a word is part of."""
     texts = [each.text for each in words if each.may_be_misspelled]
@@ -335,7 +355,10 @@ def _likeliest(
     return [(word, each.likeliest(counts)) for word, each in guesses]
 
 
-def _scores(held: Sequence[_Held], unknown: int, total: int) -> "WordScores":
+def _scores(
+    held: Sequence[_Held], unknown: int, total: int, sure: Collection[int]
+) -> tuple["WordScores", bool]:
+    """Also whether no post has all of the words of these groups."""
     from bowerbird.search import scoring  # noqa: PLC0415 - imports numpy
     from bowerbird.search.meaning.arrays import parse_numbers  # noqa: PLC0415
 
@@ -345,12 +368,13 @@ def _scores(held: Sequence[_Held], unknown: int, total: int) -> "WordScores":
             scoring.Spelling(form.weight, parse_numbers(text), _counted_token(form))
             for form, text in zip(each.forms, each.texts, strict=True)
         )
-    words = []
-    for spellings in by_group.values():
+    words = {}
+    for group, spellings in by_group.items():
         # A rare form of a common word does not make it rare.
         posts = max(len(spelling.holders) for spelling in spellings)
-        words.append(scoring.HeldWord(scoring.idf(posts, total), tuple(spellings)))
-    return scoring.WordScores(words, unknown, scoring.idf(0, total))
+        words[group] = scoring.HeldWord(scoring.idf(posts, total), tuple(spellings))
+    are_apart = scoring.are_apart([word for group, word in words.items() if group in sure])
+    return scoring.WordScores([*words.values()], unknown, scoring.idf(0, total)), are_apart
 
 
 def _counted_token(form: Form) -> str | None:
