@@ -356,7 +356,7 @@ def _likeliest(
 
 
 def _scores(
-    held: Sequence[_Held], unknown: int, total: int, sure: Collection[int]
+    held: Sequence[_Held], unknown: int, total: int, sure: set[int]
 ) -> tuple["WordScores", bool]:
     """Also whether no post has all of the words of these groups."""
     from bowerbird.search import scoring  # noqa: PLC0415 - imports numpy
