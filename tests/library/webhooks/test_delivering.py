@@ -142,6 +142,47 @@ async def test_a_webhook_that_was_turned_on_again_loses_nothing(post: Post) -> N
     assert post.receiver.posts() == [first, first, second]
 
 
+@pytest.mark.parametrize("answer", ["410 Gone", "500 Internal Server Error"])
+async def test_a_failure_at_the_former_address_is_not_one_of_the_new_address(
+    post: Post, answer: str
+) -> None:
+    webhook = await post.add("/former")
+    post.receiver.answer(answer, path="/former")
+    held = post.receiver.held["/former"] = asyncio.Event()
+    saved = await post.member.save()
+
+    turn = asyncio.create_task(post.deliver())
+    await waiting.until(lambda: has_received(post, "/former"))
+    path = f"/v1/webhooks/{webhook['id']}"
+    await writing.send(post.member, "PATCH", path, {"url": post.receiver.url("/new")})
+    held.set()
+    await turn
+
+    shown = await post.shown(webhook)
+    assert (shown["state"], shown["problem"], shown["failing_since"]) == ("active", None, None)
+    await post.deliver()
+    assert post.receiver.posts("/new") == [saved["post_id"]]
+    assert [one["state"] for one in await post.messages(webhook)] == ["delivered"]
+
+
+async def test_a_failed_message_that_is_not_wanted_any_more_is_not_kept_as_one_to_send(
+    post: Post,
+) -> None:
+    # Those to send are kept beyond the number of messages that a webhook keeps.
+    webhook = await post.add(events=["post.created"])
+    post.receiver.answer("500 Internal Server Error")
+    await post.member.save()
+    await post.deliver()
+
+    path = f"/v1/webhooks/{webhook['id']}"
+    await writing.send(post.member, "PATCH", path, {"events": ["label.deleted"]})
+    post.wait(5)
+    await post.deliver()
+
+    assert len(post.receiver.received) == 1
+    assert [one["state"] for one in await post.messages(webhook)] == ["failed"]
+
+
 async def test_a_paused_webhook_is_sent_what_happened_once_it_is_resumed(post: Post) -> None:
     webhook = await post.add()
     path = f"/v1/webhooks/{webhook['id']}"

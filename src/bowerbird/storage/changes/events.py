@@ -136,7 +136,10 @@ class WebhookStore(Store):
         """Notes that the events up to a number need not be sent; False if somebody else did."""
         values = {"delivered": to, "before": hook.delivered, "sent_at": sent_at}
         key = _key(account_id, hook.webhook_id)
-        return bool(await self._rows(transaction, "advance", **key, **values))
+        if not await self._rows(transaction, "advance", **key, **values):
+            return False
+        await self._run(transaction, "give_up", **key)
+        return True
 
     async def fail(
         self, transaction: Transaction, account_id: int, failed: Webhook, now: int

@@ -98,8 +98,16 @@ UPDATE webhook
    AND delivered = :before
 RETURNING webhook_id
 
+-- name: give_up
+-- The message that failed is behind the webhook now. If it was just sent, that is noted next.
+UPDATE webhook_delivery
+   SET state = 'failed'
+ WHERE account_id = :account_id
+   AND webhook_id = :webhook_id
+   AND state = 'retrying'
+
 -- name: fail
--- Not if a person has paused it since.
+-- Not if a person has paused it or changed its address since.
 UPDATE webhook
    SET failures = failures + 1, failing_since = coalesce(failing_since, :now),
        problem = :problem, next_try_at = :next_try_at, state = :state, is_untold = :is_untold
@@ -107,6 +115,7 @@ UPDATE webhook
    AND webhook_id = :webhook_id
    AND delivered = :before
    AND state = 'active'
+   AND url = :url
 RETURNING webhook_id
 
 -- name: set_untold
