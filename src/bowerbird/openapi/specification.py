@@ -110,6 +110,7 @@ def document(
     else:
         unused = (*unused, sandbox_routes.ENVIRONMENT)
     tags = {name: text for name, text in TAGS.items() if has_sandbox or name != sandbox_routes.TAG}
+    known = schemas()
     return {
         "openapi": "3.1.0",
         "info": {
@@ -127,8 +128,8 @@ def document(
         "paths": _paths(operations, site_origin),
         "components": {
             "schemas": {
-                **schemas(),
-                **_open_metas(),
+                **known,
+                **_open_metas(known),
                 **marks,
                 **{answer_name(o): answer_schema(o) for o in OPERATIONS if not o.is_file},
             },
@@ -321,10 +322,9 @@ def answer_schema(operation: Operation) -> Json:
     return described(success(data, meta))
 
 
-def _open_metas() -> dict[str, Json]:
+def _open_metas(known: Json) -> dict[str, Json]:
     """The schemas of meta, which say that there may be more: the sandbox adds its mark."""
     kinds = {one.meta.__name__ for one in OPERATIONS if one.meta is not None}
-    known = schemas()
     return {name: {**known[name], "additionalProperties": True} for name in sorted(kinds)}
 
 

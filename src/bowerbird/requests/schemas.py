@@ -59,8 +59,8 @@ def with_nested(kinds: Sequence[type[Struct]]) -> list[type[Struct]]:
         kind = waiting.pop()
         if kind not in found:
             found.append(kind)
-            for name in kind.__struct_encode_fields__:
-                waiting += structs_in(kind, name)
+            for field in msgspec.structs.fields(kind):
+                waiting += _structs_in(field.type)
             waiting += [meta["items"] for meta in metadata_of(kind).values() if "items" in meta]
     return found
 
@@ -68,7 +68,11 @@ def with_nested(kinds: Sequence[type[Struct]]) -> list[type[Struct]]:
 def structs_in(kind: type[Struct], name: str) -> list[type[Struct]]:
     """The structs in the type of a field."""
     (field,) = (one for one in msgspec.structs.fields(kind) if one.encode_name == name)
-    return [part for part in _parts(field.type) if issubclass(part, Struct)]
+    return _structs_in(field.type)
+
+
+def _structs_in(annotation: Any) -> list[type[Struct]]:
+    return [part for part in _parts(annotation) if issubclass(part, Struct)]
 
 
 def _parts(annotation: Any) -> list[type]:
