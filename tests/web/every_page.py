@@ -10,7 +10,6 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from html import unescape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -69,7 +68,6 @@ _ANSWERS: Final = {
 }
 
 
-@cache
 def pages() -> Album:
     """Name -> page. A name starts with that of the template."""
     return asyncio.run(_walk())
@@ -401,9 +399,9 @@ def _failures() -> dict[str, HtmlPage]:
 
 
 @contextmanager
-def served_pages() -> Iterator[str]:
+def served(album: Album) -> Iterator[str]:
     """Yields the URL of a server with one path per page."""
-    found = {f"/{name}": _reply(shown) for name, shown in pages().items()}
+    found = {f"/{name}": _reply(shown) for name, shown in album.items()}
     files = _failures() | templating.files()
 
     class Handler(BaseHTTPRequestHandler):
@@ -453,11 +451,12 @@ def _reply(shown: httpx.Response) -> Reply:
 
 def _save_screenshots(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    with served_pages() as url, Chromium() as chromium:
+    album = pages()
+    with served(album) as url, Chromium() as chromium:
         for size, context in SIZES.items():
 
             def visit(opened: Page, size: str = size) -> None:
-                for name in pages():
+                for name in album:
                     opened.goto(f"{url}/{name}#token")
                     opened.screenshot(path=folder / f"{name}.{size}.png", full_page=True)
 

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page, Route, ViewportSize, expect
 
 from bowerbird.web import templating
+from tests.support.programs.once import made_once
 from tests.web import every_page, rule_and_share_pages
 from tests.web.accessibility import (
     CONTRAST,
@@ -19,6 +20,7 @@ from tests.web.accessibility import (
     violations,
 )
 from tests.web.chromium import is_too_wide, wait_until
+from tests.web.rule_and_share_pages import Album
 
 # Not pages: what pages are made of, and pages that other tests open.
 PARTS = {
@@ -38,8 +40,13 @@ DESKTOP: ViewportSize = {"width": 1280, "height": 860}
 
 
 @pytest.fixture(scope="module")
-def site() -> Iterator[str]:
-    with every_page.served_pages() as url:
+def album(tmp_path_factory: pytest.TempPathFactory) -> Album:
+    return made_once(tmp_path_factory.getbasetemp(), "every-page", every_page.pages)
+
+
+@pytest.fixture(scope="module")
+def site(album: Album) -> Iterator[str]:
+    with every_page.served(album) as url:
         yield url
 
 
@@ -48,26 +55,26 @@ def options() -> dict[str, Any]:
     return {}
 
 
-def test_every_template_of_a_page_is_among_them() -> None:
+def test_every_template_of_a_page_is_among_them(album: Album) -> None:
     folder = Path(templating.__file__).parent / "templates"
     templates = {path.stem for path in folder.rglob("*.html") if path.parent.name != "docs"} - PARTS
 
     assert templates
-    assert {name.partition("-")[0] for name in (*every_page.pages(), *FAILURES)} == templates
+    assert {name.partition("-")[0] for name in (*album, *FAILURES)} == templates
 
 
 # In parts, so that several test processes share the work.
 @pytest.mark.parametrize("part", range(6))
 @pytest.mark.browser(reduced_motion="reduce", may_complain=True)
 def test_axe_finds_no_problem_nothing_is_blocked_and_no_page_is_wider_than_its_window(
-    page: Page, site: str, part: int
+    page: Page, album: Album, site: str, part: int
 ) -> None:
     messages: list[str] = []
     page.on("console", lambda message: messages.append(f"{page.url} {message.text}"))
     page.on("pageerror", lambda error: messages.append(f"{page.url} {error}"))
     page.on("requestfailed", lambda request: messages.append(f"{request.url} {request.failure}"))
     prepare(page)
-    for name in [*every_page.pages(), *FAILURES][part::6]:
+    for name in [*album, *FAILURES][part::6]:
         page.emulate_media(color_scheme="light")
         page.set_viewport_size(SMALL_PHONE)
         page.goto(f"{site}/{name}#token")
@@ -120,16 +127,16 @@ HOSTILE = (
 )
 
 
-def test_no_name_or_text_becomes_markup() -> None:
-    for name, shown in every_page.pages().items():
+def test_no_name_or_text_becomes_markup(album: Album) -> None:
+    for name, shown in album.items():
         assert rule_and_share_pages.HOSTILE not in shown.text, name
         assert "<script>alert" not in shown.text, name
     for name in HOSTILE:
-        assert "&lt;b&gt;تصميم&lt;/b&gt;" in every_page.pages()[name].text, name
+        assert "&lt;b&gt;تصميم&lt;/b&gt;" in album[name].text, name
 
 
-def test_every_form_carries_the_csrf_token() -> None:
-    for name, shown in every_page.pages().items():
+def test_every_form_carries_the_csrf_token(album: Album) -> None:
+    for name, shown in album.items():
         tokens = len(re.findall(r'<input type="hidden" name="csrf" value="[^"]+">', shown.text))
         # A search changes nothing, and its token would be in the URL.
         searches = shown.text.count('<form method="get"')
@@ -225,9 +232,9 @@ def test_without_javascript_a_question_opens_in_place_and_snippets_are_shown(
     expect(page.get_by_text("Sign in with a passkey")).to_be_hidden()
 
 
-def test_pages_that_need_javascript_say_so() -> None:
+def test_pages_that_need_javascript_say_so(album: Album) -> None:
     for name in ("sign_in", "sign_up", "reauthenticate", "account", "link"):
-        shown = every_page.pages()[name].text
+        shown = album[name].text
         sentences = " ".join(re.findall(r"<noscript>(.*?)</noscript>", shown, re.DOTALL))
         assert re.search("JavaScript|Scripts are off", sentences), name
 
