@@ -110,11 +110,11 @@ def test_no_part_begins_a_formula_if_a_spreadsheet_splits_at_another_character(
 
 def test_a_long_run_of_blanks_is_written_quickly() -> None:
     cells = ["x" + "\n" * 500_000, ";" * 500_000, "x;" + "'" * 500_000]
-    started = time.process_time()
+    started = time.thread_time()
 
     format_row(cells)
 
-    assert time.process_time() - started < 5
+    assert time.thread_time() - started < 5
 
 
 def test_harmless_cells_stay_unchanged(tmp_path: Path) -> None:

@@ -24,12 +24,12 @@ def test_a_text_with_few_marks_on_a_letter_is_normalized_as_unicode_says(text: s
 @pytest.mark.parametrize("text", ["e" + MARKS * 240_000, MARKS * 100_000 + "a" + MARKS * 100_000])
 def test_a_letter_with_many_marks_takes_a_moment(text: str) -> None:
     """100,000 of them took 15 seconds."""
-    started = time.process_time()
+    started = time.thread_time()
 
     assert len(fold(text)) < 70
     assert clean_name(text) is None
 
-    assert time.process_time() - started < 2
+    assert time.thread_time() - started < 2
 
 
 def test_a_label_of_letters_with_marks_is_as_long_as_it_looks() -> None:

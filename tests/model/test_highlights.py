@@ -75,12 +75,12 @@ def test_a_lost_passage_keeps_its_words_and_comes_back() -> None:
 
 def test_a_long_text_takes_a_moment() -> None:
     text = "a " * 500_000
-    started = time.process_time()
+    started = time.thread_time()
 
     assert highlights.find(text, "a " * 900 + "b") is None
     assert highlights.find(text, "a\n" * 900) is not None
 
-    assert time.process_time() - started < 5
+    assert time.thread_time() - started < 5
 
 
 def test_passages_are_joined_by_their_ids() -> None:

@@ -103,9 +103,9 @@ def test_the_bounds_are_included(body: bytes, found: Excess | None) -> None:
 )
 def test_a_hostile_body_is_read_in_a_moment(body: bytes) -> None:
     """One of these took 800 milliseconds. The slowest takes about ten."""
-    started = time.process_time()
+    started = time.thread_time()
     excess(body)
-    assert time.process_time() - started < 0.2
+    assert time.thread_time() - started < 0.2
 
 
 @pytest.mark.parametrize(
@@ -135,11 +135,11 @@ def test_texts_that_look_like_such_numbers_are_none() -> None:
 def test_what_is_left_of_slow_numbers_decodes_quickly() -> None:
     body = b"[" + b"1e308," * MAX_ODD_NUMBERS + b"1e9," * 90_000 + b"1]"
 
-    started = time.process_time()
+    started = time.thread_time()
     assert excess(body) is None
     msgspec.json.decode(body)
 
-    assert time.process_time() - started < 0.5
+    assert time.thread_time() - started < 0.5
 
 
 PARTS = st.sampled_from(

@@ -46,11 +46,11 @@ def test_the_distance_is_the_same_with_a_narrow_bound() -> None:
 
 def test_many_long_names_that_begin_alike_are_compared_fast() -> None:
     names = [f"{'a' * 20}{number:04}{'b' * 8}" for number in range(1_000)]
-    started = time.process_time()
+    started = time.thread_time()
 
     nearest("a" * 24 + "c" * 8, names)
 
-    assert time.process_time() - started < 3
+    assert time.thread_time() - started < 3
 
 
 def test_a_long_name_may_differ_in_four_letters() -> None:

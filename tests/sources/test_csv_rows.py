@@ -131,11 +131,11 @@ def test_an_endless_cell_loses_only_its_first_line() -> None:
 
 def test_many_open_quotation_marks_cost_linear_time() -> None:
     text = "a,b\n" + '1,"x\n"\n' * 100_000 + '1,"\n' * 100_001
-    before = time.process_time()
+    before = time.thread_time()
 
     found = rows(text)
 
-    assert time.process_time() - before < 20
+    assert time.thread_time() - before < 20
     assert found[-1].problem
 
 

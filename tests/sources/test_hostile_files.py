@@ -245,10 +245,10 @@ def test_values_of_the_wrong_type_never_break_a_reader(name: str, data: st.DataO
     ids=range(11),
 )
 def test_a_file_made_to_do_harm_costs_linear_time(hostile: str) -> None:
-    before = time.process_time()
+    before = time.thread_time()
     attempt(hostile.encode())
 
-    assert time.process_time() - before < 15
+    assert time.thread_time() - before < 15
 
 
 @pytest.mark.parametrize("written", ["<", "<a", "< ", "</", "<!", "<\n", "<a <b"])

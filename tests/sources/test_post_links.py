@@ -401,8 +401,8 @@ def test_no_text_breaks_the_parser(address: str) -> None:
     ],
 )
 def test_a_hostile_address_costs_next_to_nothing(hostile: str) -> None:
-    before = time.process_time()
+    before = time.thread_time()
     for _ in range(200):
         parse_fediverse(hostile[:MAX_LINK_CHARACTERS])
 
-    assert time.process_time() - before < 1
+    assert time.thread_time() - before < 1

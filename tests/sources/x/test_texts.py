@@ -70,11 +70,11 @@ def test_one_link_repeated_very_often_does_not_fill_the_memory() -> None:
 
 @pytest.mark.parametrize("text", ["https://t.co/a " * 200_000, " " * 2_000_000, "http" * 500_000])
 def test_the_time_for_a_text_grows_with_its_length_only(text: str) -> None:
-    started = time.process_time()
+    started = time.thread_time()
 
     readable(text, {"https://t.co/b": "https://e.example.com"}, {"https://t.co/a"})
 
-    assert time.process_time() - started < 2
+    assert time.thread_time() - started < 2
 
 
 @given(st.text(st.characters(exclude_characters="&"), max_size=60))

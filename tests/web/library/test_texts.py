@@ -411,13 +411,13 @@ def test_a_huge_post_takes_no_time(text: str) -> None:
         "quoted_tweet": {"text": text},
     }
     bookmark = {"post_id": "1", "tweet_details": details, "highlights": marks}
-    started = time.process_time()
+    started = time.thread_time()
 
     PARTS.in_list(bookmark, "bookmarked_at")
     PARTS.on_page(bookmark)
     PARTS.on_page(bookmark, is_part=True)
 
-    assert time.process_time() - started < 6
+    assert time.thread_time() - started < 6
 
 
 def test_lost_passages_of_any_type_are_listed() -> None:

@@ -427,8 +427,8 @@ def test_plain_words_are_kept(text: str) -> None:
     ],
 )
 def test_a_long_hostile_note_takes_no_time(part: str) -> None:
-    started = time.process_time()
+    started = time.thread_time()
 
     check(rendered(part * (20_000 // len(part))))
 
-    assert time.process_time() - started < 4
+    assert time.thread_time() - started < 4
