@@ -67,16 +67,33 @@ _INTERRUPT_S: Final = 0.05
 class SlowReaders:
     def __init__(self, connect: Callable[[], apsw.Connection], limit_s: float) -> None:
         """A read that takes longer than `limit_s` is stopped."""
-        self.connections = tuple(connect() for _ in range(_THREADS))
-        self._idle = list(self.connections)
+        self._connect = connect
+        self._opened: tuple[apsw.Connection, ...] = ()
+        self._idle: list[apsw.Connection] = []
         self._limit_s = limit_s
         self._queue = FairQueue("database reader", _THREADS, _THREADS_PER_ACCOUNT, Bounds())
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="sqlite-reader")
 
+    @property
+    def connections(self) -> tuple[apsw.Connection, ...]:
+        self._open()
+        return self._opened
+
+    def _open(self) -> None:
+        # Not before the first read: each reads the schema, and most commands read nothing slow.
+        if not self._opened:
+            self._opened = tuple(self._connect() for _ in range(_THREADS))
+            self._idle += self._opened
+
     async def run(self, owner: Owner, work: Callable[[apsw.Connection], T]) -> T:
         """Runs `work` on a thread, when it is the turn of the account that owns the read."""
         await self._queue.acquire(owner, in_background=IN_BACKGROUND.get())
-        connection = self._idle.pop()
+        try:
+            self._open()
+            connection = self._idle.pop()
+        except apsw.Error as error:
+            self._queue.release(owner)
+            raise translated(error) from error
         reading = asyncio.get_running_loop().run_in_executor(self._threads, work, connection)
         reading.add_done_callback(functools.partial(self._give_back, owner, connection))
         try:
@@ -96,10 +113,10 @@ class SlowReaders:
         self._queue.close()
         ending = asyncio.create_task(asyncio.to_thread(self._threads.shutdown))
         while not ending.done():
-            for connection in self.connections:
+            for connection in self._opened:
                 connection.interrupt()
             await asyncio.wait([ending], timeout=_INTERRUPT_S)
-        for connection in self.connections:
+        for connection in self._opened:
             connection.close()
 
     def _give_back(
