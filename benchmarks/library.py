@@ -26,7 +26,7 @@ from bowerbird.sources.own_json import read
 from bowerbird.storage import migrations
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.accounts.credentials import KeyStore
-from bowerbird.storage.database import Database
+from bowerbird.storage.database import Database, Writable
 from bowerbird.storage.opening import open_database
 
 _SAMPLE: Final = 200
@@ -108,7 +108,9 @@ async def new_account(database: Database, number: int) -> tuple[Account, str]:
     await store.create(Membership(account_id, email, "pro", 0, now), email)
     key = new_key(account_id)
     stored, keys = Key(f"key_{number}", "bench", now, None), KeyStore(database)
-    await database.write(lambda within: keys.create(within, account_id, stored, key_hash(key)))
+    await database.write(
+        lambda within: keys.create(Writable(within, account_id), stored, key_hash(key))
+    )
     account = await store.by_id(account_id, month=0)
     assert account
     return account, key

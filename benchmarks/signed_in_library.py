@@ -22,7 +22,7 @@ from bowerbird.requests.views import NewView, NewViewQuery
 from bowerbird.settings import Settings
 from bowerbird.sources.own_json import read
 from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Transaction, Writable
 from bowerbird.storage.opening import open_database
 from bowerbird.storage.upkeep.jobs import JobStore
 from bowerbird.web.visits.visit import SESSION, CookieJar
@@ -50,10 +50,10 @@ async def fill(folder: Path, count: int, pictures: Sequence[str] = ()) -> str:
         async def work(transaction: Transaction) -> str:
             for _ in range(_JOBS):
                 await JobStore(database).add(
-                    transaction, owner, "errand", b"{}", priority=50, now=system_clock()
+                    Writable(transaction, owner), "errand", b"{}", priority=50, now=system_clock()
                 )
             where = Where("192.0.2.7", "Firefox on Linux")
-            return await sessions.start(transaction, owner, "link", where)
+            return await sessions.start(Writable(transaction, owner), "link", where)
 
         token = await database.write(work)
         await _fill_library(database, owner, count, pictures)

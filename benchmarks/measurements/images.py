@@ -32,7 +32,7 @@ from bowerbird.model.accounts import Where
 from bowerbird.settings import Settings
 from bowerbird.sources.own_json import read
 from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.database import Database
+from bowerbird.storage.database import Database, Writable
 from bowerbird.storage.files import Files
 from bowerbird.storage.opening import open_database
 from bowerbird.web.media import COOKIE, OFF
@@ -143,7 +143,7 @@ async def _filled(database: Database) -> tuple[int, str]:
         shown = [_with_images(post, first + place) for place, post in enumerate(batch)]
         await upsert.take(account, [read(post).incoming for post in shown])
     sessions, where = Sessions(database, system_clock), Where("192.0.2.7", "Firefox on Linux")
-    token = await database.write(lambda work: sessions.start(work, owner, "link", where))
+    token = await database.write(lambda work: sessions.start(Writable(work, owner), "link", where))
     return owner, token
 
 

@@ -18,6 +18,7 @@ from bowerbird.model.rules import Do, When
 from bowerbird.requests.rules import NewAction, NewRule
 from bowerbird.settings import Settings
 from bowerbird.storage.changes.events import RuleStore
+from bowerbird.storage.database import Readable
 from bowerbird.storage.words.word_counts import WordCounts
 from tests.crash import killing
 from tests.crash.killing import EMAIL, assert_sound, killed_in_turns, opened
@@ -87,7 +88,7 @@ async def test_killed_rules_change_every_post_once(
 
     async with opened(Settings(**settings)) as (database, account):
         store = RuleStore(database)
-        fired = [rule.fired for rule in await store.all(database, account.account_id)]
+        fired = [rule.fired for rule in await store.all(Readable(database, account.account_id))]
         assert fired == [RULED, RULED]
         log = await store.log(account.account_id, 1_000)
         assert sum(one.entry.posts for one in log) == 2 * RULED

@@ -18,7 +18,7 @@ from bowerbird.model.instants import UNKNOWN, with_offset
 from bowerbird.model.posts.media import BITS
 from bowerbird.search.words.tokens import INDEX_FORM
 from bowerbird.storage.bookmarks.upsert import StoredPost, UpsertStore
-from bowerbird.storage.database import Transaction, place_values
+from bowerbird.storage.database import Readable, Transaction, place_values
 from bowerbird.storage.libraries import LibraryStore
 from tests.support import make, waiting, working
 from tests.support.service import NOW, Member
@@ -40,7 +40,7 @@ async def _change(member: Member, post_ids: list[str], edit: Edit) -> None:
 
     async def work(transaction: Transaction) -> None:
         library = await libraries.lock(transaction, member.account_id)
-        posts = await store.posts(transaction, library.account_id, library.place, post_ids)
+        posts = await store.posts(library, library.place, post_ids)
         for stored in posts.values():
             row: dict[str, Any] = {"number": stored.existing.number, "word_form": INDEX_FORM}
             row["content_hash"] = stored.existing.content_hash
@@ -49,7 +49,7 @@ async def _change(member: Member, post_ids: list[str], edit: Edit) -> None:
             row["words"] = stored_words(row["rendering"])
             counted = await CountedWords(member.database).of(library, [row["number"]])
             await store.rewrite(library, row, counted)
-        await libraries.touch(transaction, member.account_id)
+        await libraries.touch(library)
 
     await member.database.write(work)
 
@@ -116,7 +116,7 @@ async def _found(member: Member, *, fixes: bool = False) -> list[str]:
 async def _stored(member: Member, post_ids: list[str]) -> dict[str, StoredPost]:
     place = place_values(await member.account())["place"]
     store = UpsertStore(member.database)
-    return await store.posts(member.database, member.account_id, place, post_ids)
+    return await store.posts(Readable(member.database, member.account_id), place, post_ids)
 
 
 async def test_a_post_that_cannot_be_read_stays_as_it_is_and_is_reported(alice: Member) -> None:

@@ -11,6 +11,7 @@ from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.model.arrival import Completeness, OrderSource, SourceUser
 from bowerbird.sources import own_json
 from bowerbird.sources.found import FoundPost
+from bowerbird.storage.database import Writable
 from bowerbird.storage.ingest import SourcePostStore
 from bowerbird.storage.sqlite.database import SqliteDatabase
 from tests.support import make, writing
@@ -134,7 +135,11 @@ async def seen(member: Member, at: int) -> None:
     store, account = SourcePostStore(member.database), await member.account()
     await member.database.write(
         lambda transaction: store.change(
-            transaction, account.account_id, SourceUser("x", "7"), "1", at=at, is_saved=True
+            Writable(transaction, account.account_id),
+            SourceUser("x", "7"),
+            "1",
+            at=at,
+            is_saved=True,
         ),
         account.account_id,
     )

@@ -13,7 +13,7 @@ from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.model.instants import with_offset
 from bowerbird.storage.bookmarks.trash import Trashed, TrashStore
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Transaction, Writable
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.upkeep.idempotency import IdempotencyStore
 from tests.support.imports import found
@@ -30,7 +30,11 @@ async def answer(member: Member, key: str, age: int) -> None:
 
     async def work(transaction: Transaction) -> None:
         await store.claim(
-            transaction, member.account_id, key, fingerprint=b"f", now=now, oldest=now - DAY
+            Writable(transaction, member.account_id),
+            key,
+            fingerprint=b"f",
+            now=now,
+            oldest=now - DAY,
         )
 
     await member.database.write(work)

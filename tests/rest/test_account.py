@@ -8,6 +8,7 @@ import pytest
 from bowerbird.model.accounts import Key
 from bowerbird.model.keys import key_hash, new_account_id, new_key
 from bowerbird.storage.accounts.credentials import KeyStore
+from bowerbird.storage.database import Writable
 from tests.support import make
 from tests.support.published import of_accounts
 from tests.support.service import Member, Service
@@ -159,7 +160,7 @@ async def test_a_revoked_key_is_refused_at_once_and_others_still_work(cast: Serv
     keys, second = KeyStore(cast.database), new_key(cast.alice.account_id)
     made, owner = Key("second", "", 1, None), cast.alice.account_id
     await cast.database.write(
-        lambda transaction: keys.create(transaction, owner, made, key_hash(second)), owner
+        lambda transaction: keys.create(Writable(transaction, owner), made, key_hash(second)), owner
     )
     assert (await _get_count(cast, f"Bearer {cast.alice.key}".encode())).status_code == 200
 
@@ -175,7 +176,7 @@ async def test_a_key_stored_under_another_account_is_rejected(cast: Service) -> 
     text = new_key(cast.alice.account_id)
     key, keys = Key("odd", "", 1, None), KeyStore(cast.database)
     await cast.database.write(
-        lambda within: keys.create(within, cast.bob.account_id, key, key_hash(text))
+        lambda within: keys.create(Writable(within, cast.bob.account_id), key, key_hash(text))
     )
 
     assert (await _get_count(cast, f"Bearer {text}".encode())).status_code == 401

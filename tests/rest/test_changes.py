@@ -12,7 +12,7 @@ from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.requests import limits
 from bowerbird.storage.changes.events import EventStore
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Readable, Transaction, Writable
 from tests.support import make, writing
 from tests.support.imports import found
 from tests.support.service import Member, Service
@@ -292,11 +292,11 @@ async def test_only_so_many_events_are_kept(database: Database, alice: Member) -
         await alice.save(post_id=str(one))
 
     async def sweep(transaction: Transaction) -> int:
-        return await store.sweep(transaction, alice.account_id, before=0, kept=2, most=10)
+        return await store.sweep(Writable(transaction, alice.account_id), before=0, kept=2, most=10)
 
     assert await database.write(sweep) == 3
-    assert await store.kept(database, alice.account_id) == (5, 3)
-    assert await store.kept(database, 1) is None
+    assert await store.kept(Readable(database, alice.account_id)) == (5, 3)
+    assert await store.kept(Readable(database, 1)) is None
 
 
 @pytest.mark.both

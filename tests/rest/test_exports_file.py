@@ -15,6 +15,7 @@ from bowerbird.library.accounts.accounts import AccountDeletion
 from bowerbird.library.exports.links import SECRET, Links
 from bowerbird.requests import limits
 from bowerbird.settings import Settings
+from bowerbird.storage.database import Readable, Writable
 from bowerbird.storage.files import Files
 from bowerbird.storage.libraries import EXPORTS, DailyUseStore, DayUse
 from bowerbird.storage.sign_in import SecretStore
@@ -298,13 +299,13 @@ async def _use(member: Member, *, uses: int = 0, size: int = 0) -> None:
     store = DailyUseStore(member.database, EXPORTS)
     day = day_of(member.clock())
     await member.database.write(
-        lambda t: store.add(t, member.account_id, day, uses=uses, size=size)
+        lambda t: store.add(Writable(t, member.account_id), day, uses=uses, size=size)
     )
 
 
 async def _used(member: Member) -> DayUse:
     store = DailyUseStore(member.database, EXPORTS)
-    return await store.used(member.database, member.account_id, day_of(member.clock()))
+    return await store.used(Readable(member.database, member.account_id), day_of(member.clock()))
 
 
 async def _start(member: Member, format: str = "json", key: str | None = None) -> httpx.Response:

@@ -13,7 +13,7 @@ from bowerbird.clock import day_of
 from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.requests import limits
 from bowerbird.settings import Settings
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Readable, Transaction, Writable
 from bowerbird.storage.libraries import KEYED_ANSWERS, DailyUseStore, DayUse
 from tests.support import writing
 from tests.support.in_turn import in_turn
@@ -307,13 +307,13 @@ async def _use(member: Member, *, uses: int = 0, size: int = 0) -> None:
     store = DailyUseStore(member.database, KEYED_ANSWERS)
     day = day_of(member.clock())
     await member.database.write(
-        lambda t: store.add(t, member.account_id, day, uses=uses, size=size)
+        lambda t: store.add(Writable(t, member.account_id), day, uses=uses, size=size)
     )
 
 
 async def _used(member: Member) -> DayUse:
     store = DailyUseStore(member.database, KEYED_ANSWERS)
-    return await store.used(member.database, member.account_id, day_of(member.clock()))
+    return await store.used(Readable(member.database, member.account_id), day_of(member.clock()))
 
 
 async def _mark(

@@ -17,7 +17,7 @@ from bowerbird.model.posts.bookmarks import content_hash
 from bowerbird.model.posts.networks import SENTENCES, Reason
 from bowerbird.settings import Settings
 from bowerbird.sources import own_json
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Transaction, Writable
 from bowerbird.storage.links import LinkStore
 from tests.rest.test_changes import library, since_now
 from tests.support import exporting, make, saving, service, toolcalls, writing
@@ -246,7 +246,7 @@ async def give_up(member: Member) -> None:
     store = LinkStore(member.database)
 
     async def work(transaction: Transaction) -> None:
-        await store.set_hosts(transaction, member.account_id, [(saving.X_ID, "")])
+        await store.set_hosts(Writable(transaction, member.account_id), [(saving.X_ID, "")])
 
     await member.database.write(work)
 

@@ -11,7 +11,7 @@ import pytest
 
 from bowerbird.errors import Code, Refusal, TooManyWaiting
 from bowerbird.storage import migrations
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Transaction, Writable
 from bowerbird.storage.postgres import schema as postgres_schema
 from bowerbird.storage.postgres.database import Limits, PostgresDatabase, open_pool
 from bowerbird.storage.upkeep.idempotency import IdempotencyStore
@@ -104,7 +104,7 @@ async def test_only_a_key_in_use_is_an_idempotency_conflict(cast: Service) -> No
 
     async def hold(transaction: Transaction) -> None:
         await IdempotencyStore(cast.database).claim(
-            transaction, cast.alice.account_id, "held", fingerprint=b"", now=1, oldest=0
+            Writable(transaction, cast.alice.account_id), "held", fingerprint=b"", now=1, oldest=0
         )
         entered.set()
         await leave.wait()

@@ -14,7 +14,7 @@ from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.changes.bulk import BulkStore
 from bowerbird.storage.connections import ConnectionStore
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Transaction, Writable
 from bowerbird.storage.labels import LabelStore
 from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.links import LinkStore
@@ -85,7 +85,7 @@ async def test_accounts_without_images_can_be_postponed(database: Database, alic
     store = MediaStore(database)
 
     await database.write(
-        lambda transaction: store.postpone_account(transaction, alice.account_id, 5),
+        lambda transaction: store.postpone_account(Writable(transaction, alice.account_id), 5),
         alice.account_id,
     )
 

@@ -5,11 +5,12 @@ import random
 import pytest
 
 from bowerbird.library.bookmarks.trash import Trash
-from bowerbird.library.bookmarks.writing.changeset import Changesets
+from bowerbird.library.bookmarks.writing.changeset import Changeset
 from bowerbird.library.bookmarks.writing.trash_batch import TrashBatches
 from bowerbird.model.accounts import Account
 from bowerbird.storage.bookmarks.word_index import AFTER_DELETING
 from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.libraries import LibraryStore
 from tests.support import make, service
 from tests.support.service import Member
 
@@ -44,10 +45,11 @@ def _word(chance: random.Random) -> str:
 
 async def deleted(member: Member, account: Account, first: int) -> int:
     """Deletes some posts in one transaction; returns how many rows of the index it wrote."""
-    changesets, batches = Changesets(member.database), TrashBatches(member.database, member.clock)
+    database, batches = member.database, TrashBatches(member.database, member.clock)
 
     async def work(transaction: Transaction) -> int:
-        changeset = await changesets.open(await changesets.lock(transaction, account.account_id))
+        library = await LibraryStore(database).lock(transaction, account.account_id)
+        changeset = await Changeset.open(database, library)
         ids = [str(number) for number in range(first, first + PER_TURN)]
         await changeset.load(ids)
         posts = [post for one in ids if (post := changeset.post(one)) is not None]
@@ -93,10 +95,11 @@ async def test_the_index_is_merged_as_usual_after_a_deletion(eve: Member) -> Non
 
 async def test_a_deletion_that_fails_leaves_merging_as_it_was(eve: Member) -> None:
     await eve.save(post_id="1", text="penguins walk")
-    account, changesets = await eve.account(), Changesets(eve.database)
+    account, database = await eve.account(), eve.database
 
     async def failing(transaction: Transaction) -> None:
-        changeset = await changesets.open(await changesets.lock(transaction, account.account_id))
+        library = await LibraryStore(database).lock(transaction, account.account_id)
+        changeset = await Changeset.open(database, library)
         await changeset.load(["1"])
         post = changeset.post("1")
         assert post is not None

@@ -22,7 +22,7 @@ from bowerbird.settings import Settings
 from bowerbird.sources import own_json
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.accounts.credentials import KeyStore
-from bowerbird.storage.database import Database
+from bowerbird.storage.database import Database, Writable
 from tests.support import make, published
 from tests.support.models import MODELS, ignore
 from tests.support.posts import removal
@@ -199,7 +199,9 @@ async def _create(
     email = f"{name}@example.com"
     await AccountStore(database).create(Membership(account_id, email, plan, 0, now), email)
     stored, keys = Key(f"{name}-key", name, now, None), KeyStore(database)
-    await database.write(lambda within: keys.create(within, account_id, stored, key_hash(key)))
+    await database.write(
+        lambda within: keys.create(Writable(within, account_id), stored, key_hash(key))
+    )
 
 
 def _member(

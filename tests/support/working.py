@@ -11,7 +11,7 @@ from bowerbird.model.accounts import Membership
 from bowerbird.model.jobs import EXPORTS, Job, JobResponse
 from bowerbird.model.keys import new_account_id
 from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Transaction, Writable
 from bowerbird.storage.upkeep.jobs import JobStore
 from tests.support import waiting
 
@@ -36,8 +36,7 @@ async def add(
 ) -> str:
     async def work(transaction: Transaction) -> str:
         return await JobStore(database).add(
-            transaction,
-            account_id,
+            Writable(transaction, account_id),
             kind,
             parameters,
             priority=priority,

@@ -45,8 +45,7 @@ from bowerbird.settings import Settings
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.files import Files
-from bowerbird.storage.upkeep.digests import DigestStore
-from bowerbird.storage.upkeep.jobs import JobStore
+from bowerbird.storage.stores import TimedService
 
 # The next accounts after one, in order; none at the end.
 DueAccounts = Callable[[int], Awaitable[Sequence[int]]]
@@ -64,7 +63,7 @@ WEBHOOK_LANES: Final = 16
 _RETRY_AFTER_ERROR_S: Final = 600
 
 
-class AccountJobs:
+class AccountJobs(TimedService):
     """Jobs of one kind. Each subclass says what a job does, and may say which accounts are due."""
 
     def __init__(
@@ -79,12 +78,11 @@ class AccountJobs:
         is_waiting: bool = False,
         own_lanes: int = 0,
     ) -> None:
+        super().__init__(database, clock)
         self.kind = JobKind(name, self._run, is_waiting=is_waiting, own_lanes=own_lanes)
         self.recurring: list[Recurring] = []
         self._turn_s = turn_s
-        self._clock = clock
         self._priority = priority
-        self._jobs = JobStore(database)
         self._due_accounts = due_accounts
 
     async def sweep(self) -> None:
@@ -98,7 +96,7 @@ class AccountJobs:
     async def _add_all(self, due_accounts: DueAccounts) -> None:
         after = 0
         while page := await due_accounts(after):
-            await self._jobs.add_for(page, self.kind.name, self._priority, self._clock())
+            await self._stores.jobs.add_for(page, self.kind.name, self._priority, self._clock())
             after = page[-1]
 
 
@@ -352,14 +350,15 @@ class DigestJobs(AccountJobs):
             topics=topics,
         )
         self._emails = DigestEmails(database, clock, mailer.send, settings.site_origin)
-        self._store = DigestStore(database)
 
     async def _due(self, after: int) -> Sequence[int]:
         """The next accounts that are due, until the queue is full."""
-        unfinished = await self._jobs.unfinished_of_kind(NAME, DIGESTS, MAX_UNFINISHED)
+        unfinished = await self._stores.jobs.unfinished_of_kind(NAME, DIGESTS, MAX_UNFINISHED)
         if unfinished >= MAX_UNFINISHED:
             return []
-        return await self._store.due_accounts(after, self._clock(), _ACCOUNTS, job_kind=NAME)
+        return await self._stores.digests.due_accounts(
+            after, self._clock(), _ACCOUNTS, job_kind=NAME
+        )
 
     async def _run(self, job: Job, _: Progress) -> None:
         try:
@@ -368,5 +367,5 @@ class DigestJobs(AccountJobs):
         except Refusal:
             raise
         except Exception:
-            await self._store.postpone(job.account_id, self._clock() + _RETRY_AFTER_ERROR)
+            await self._stores.digests.postpone(job.account_id, self._clock() + _RETRY_AFTER_ERROR)
             raise

@@ -38,25 +38,21 @@ from bowerbird.model.arrival import CHECKED_FILES
 from bowerbird.model.jobs import FOLDER, KIND, RETENTION_S, ExportFile, ExportQuery, Job, folder_of
 from bowerbird.model.posts.media import KeptImage, image_urls
 from bowerbird.requests import limits
-from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.files import Files, Scratch
-from bowerbird.storage.media import MediaStore
-from bowerbird.storage.upkeep.jobs import JobStore
+from bowerbird.storage.stores import Service, TimedService
 
 _DEMO: Final = hosts.DEMO_HOST.encode()
 
 
-class ExportPictures:
+class ExportPictures(Service):
     """The pictures of one export. Those beyond the limit are described, as without them."""
 
     def __init__(
         self, database: Database, files: Files, folder: Path, types: frozenset[str]
     ) -> None:
-        self._database = database
+        super().__init__(database)
         self._types = types
-        self._store = MediaStore(database)
         self._kept = KeptImages(database, files)
         self._folder = folder
         self._pictures: Pictures = {}
@@ -67,7 +63,7 @@ class ExportPictures:
     async def add(self, account: Account, page: bytes) -> None:
         """Copies the images of a page of posts, which are JSON separated by commas."""
         if self._has_any is None:
-            state = await self._store.account(self._database, account.account_id)
+            state = await self._stores.media.account(self._library(account.account_id))
             self._has_any = state is not None and state.files > 0
         has_drawings = _DEMO in page
         if not self._has_any and not has_drawings:
@@ -142,7 +138,7 @@ _query: Final = msgspec.json.Decoder(ExportQuery).decode
 OnPage = Callable[[Account, bytes], Awaitable[None]]
 
 
-class ExportJobs:
+class ExportJobs(TimedService):
     def __init__(
         self,
         database: Database,
@@ -151,15 +147,11 @@ class ExportJobs:
         data_dir: Path,
         meaning: SemanticSearch | None = None,
     ) -> None:
+        super().__init__(database, clock)
         self._posts = ExportPosts(database, meaning or SemanticSearch(database))
-        self._bookmarks = BookmarkStore(database)
-        self._accounts = AccountStore(database)
-        self._jobs = JobStore(database)
         self._links = Links(database, clock)
         self._daily = DailyBounds(database, clock)
-        self._database = database
         self._files = files
-        self._clock = clock
         self._scratch = Scratch(data_dir)
         self._log = structlog.get_logger()
 
@@ -178,7 +170,7 @@ class ExportJobs:
 
     async def _run(self, job: Job, progress: Progress) -> bytes:
         query = _query(job.parameters)
-        account = await self._accounts.by_id(job.account_id, month_of(self._clock()))
+        account = await self._stores.accounts.by_id(job.account_id, month_of(self._clock()))
         if account is None:
             raise Failed("The account has been deleted.")
         with self._folder(job) as folder:
@@ -267,7 +259,7 @@ class ExportJobs:
         done = 0
         async for page in self._divided(account, numbers):
             started = time.perf_counter()
-            body = await self._bookmarks.joined_contents(account, page)
+            body = await self._stores.bookmarks.joined_contents(account, page)
             yield body
             if on_page is not None:
                 await on_page(account, body)
@@ -279,7 +271,7 @@ class ExportJobs:
         """The numbers in pages of at most `_PAGE_BYTES`, or of a single long post."""
         for first in range(0, len(numbers), _MAX_PAGE):
             some = list(numbers[first : first + _MAX_PAGE])
-            sizes = await self._bookmarks.content_sizes(account, some)
+            sizes = await self._stores.bookmarks.content_sizes(account, some)
             while some:
                 count = turns.fitting((sizes.get(n, 0) for n in some), _MAX_PAGE, _PAGE_BYTES)
                 yield some[:count]
@@ -329,11 +321,11 @@ class ExportJobs:
 
     async def expire(self) -> None:
         """Deletes the files whose retention is over, and marks their jobs as expired."""
-        while due := await self._jobs.due_to_expire(self._clock(), _JOBS_PER_PAGE):
+        while due := await self._stores.jobs.due_to_expire(self._clock(), _JOBS_PER_PAGE):
             for job in due:
                 if job.kind == KIND and job.result is not None:
                     await self._expire(job.result)
-                await self._jobs.expire(job.account_id, job.job_id)
+                await self._stores.jobs.expire(job.account_id, job.job_id)
 
     async def _expire(self, result: bytes) -> None:
         try:
@@ -344,9 +336,9 @@ class ExportJobs:
 
     async def delete_old_jobs(self) -> None:
         before = self._clock() - _JOB_RETENTION_DAYS * 86_400 * MICROSECONDS
-        while accounts := await self._jobs.accounts_with_old(before, _JOBS_PER_PAGE):
+        while accounts := await self._stores.jobs.accounts_with_old(before, _JOBS_PER_PAGE):
             for account_id in accounts:
-                await self._jobs.delete_old(account_id, before, _JOBS_PER_PAGE)
+                await self._stores.jobs.delete_old(account_id, before, _JOBS_PER_PAGE)
 
     async def delete_leftover_files(self) -> None:
         """Deletes files and folders that killed workers left behind."""

@@ -18,6 +18,7 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.model.jobs import EXPORTS, MAX_TRIES, UNFINISHED, Job, JobCount
 from bowerbird.storage.database import Database
 from bowerbird.storage.fair_queue import IN_BACKGROUND
+from bowerbird.storage.stores import TimedService
 from bowerbird.storage.upkeep.jobs import JobStore
 from bowerbird.wire.metrics import LEASE_LOST, NOT_STORED, JobMetrics, RequestMetrics
 
@@ -153,7 +154,7 @@ class Recurring(Struct, frozen=True):
     run: Callable[[], Awaitable[None]]
 
 
-class Worker:
+class Worker(TimedService):
     def __init__(
         self,
         database: Database,
@@ -172,10 +173,9 @@ class Worker:
 
         `network_lanes`: how many jobs of kinds that wait for the network run besides them.
         """
-        self._store = JobStore(database)
+        super().__init__(database, clock)
         self._kinds = {kind.name: kind for kind in kinds}
         self.recurring = recurring
-        self._clock = clock
         self._lanes = lanes
         self._network_lanes = network_lanes
         shared = [kind for kind in kinds if not kind.own_lanes]
@@ -266,7 +266,7 @@ class Worker:
         return None
 
     async def _claimed(self, kinds: Sequence[str], *, is_last: bool = False) -> Job | None:
-        return await self._store.claim(
+        return await self._stores.jobs.claim(
             kinds,
             EXPORTS if is_last else _ANY_PRIORITY,
             lease_s=self._lease_s,
@@ -287,7 +287,7 @@ class Worker:
         # Applies to this task only: each job runs in its own.
         IN_BACKGROUND.set(True)
         self._log.info("job started", job=job.job_id, kind=job.kind, tries=job.tries)
-        lease = Lease(self._store, job, lease_s=self._lease_s, heartbeat_s=self._heartbeat_s)
+        lease = Lease(self._stores.jobs, job, lease_s=self._lease_s, heartbeat_s=self._heartbeat_s)
         started = time.monotonic()
         try:
             await lease.run(self._run(work, lease))
@@ -297,7 +297,7 @@ class Worker:
             self.metrics.ended(job.kind, LEASE_LOST)
             await self._discard(work)
         except Paused:
-            await self._end(job, "job paused", self._store.release(job))
+            await self._end(job, "job paused", self._stores.jobs.release(job))
         except Failed as failed:
             await self._fail(job, str(failed))
         except Refusal as refused:
@@ -318,7 +318,7 @@ class Worker:
     async def _complete(self, work: _RunningJob, lease: Lease) -> None:
         job, now = work.job, self._clock()
         retention_s = self._kinds[job.kind].retention_s
-        ended = self._store.complete(
+        ended = self._stores.jobs.complete(
             job,
             work.result,
             total=lease.total,
@@ -330,7 +330,7 @@ class Worker:
 
     async def _release(self, work: _RunningJob) -> None:
         """Puts the job back into the queue, unless it has ended."""
-        if await self._end(work.job, _RELEASED, self._store.release(work.job)) is not None:
+        if await self._end(work.job, _RELEASED, self._stores.jobs.release(work.job)) is not None:
             await self._discard(work)
 
     async def _discard(self, work: _RunningJob) -> None:
@@ -339,7 +339,7 @@ class Worker:
         if work.result is None or discard is None:
             return
         try:
-            stored = await self._store.one(job.account_id, job.job_id)
+            stored = await self._stores.jobs.one(job.account_id, job.job_id)
             if stored is None or stored.result != work.result:
                 await discard(work.result)
         except Exception:  # noqa: BLE001 - a recurring task deletes the file later
@@ -351,11 +351,14 @@ class Worker:
             return
         pause_s = self._pauses_s[min(job.tries, len(self._pauses_s)) - 1]
         await self._end(
-            job, "job postponed", self._store.postpone(job, sentence, pause_s=pause_s), sentence
+            job,
+            "job postponed",
+            self._stores.jobs.postpone(job, sentence, pause_s=pause_s),
+            sentence,
         )
 
     async def _fail(self, job: Job, sentence: str) -> None:
-        ended = self._store.fail(job, sentence, now=self._clock())
+        ended = self._stores.jobs.fail(job, sentence, now=self._clock())
         await self._end(job, "job failed", ended, sentence)
 
     async def _end(
@@ -399,10 +402,9 @@ _EVERY_S: Final = 15.0
 _FULL_COUNT_EVERY: Final = 20
 
 
-class JobWatch:
+class JobWatch(TimedService):
     def __init__(self, database: Database, clock: Clock, metrics: RequestMetrics) -> None:
-        self._store = JobStore(database)
-        self._clock = clock
+        super().__init__(database, clock)
         self._metrics = metrics
         self._log = structlog.get_logger()
         self._rounds = 0
@@ -418,7 +420,7 @@ class JobWatch:
 
     async def _counts(self) -> list[JobCount]:
         is_full = self._rounds % _FULL_COUNT_EVERY == 0
-        counts = await self._store.counts(only_unfinished=not is_full)
+        counts = await self._stores.jobs.counts(only_unfinished=not is_full)
         self._rounds += 1
         if is_full:
             self._finished = [each for each in counts if each.state not in UNFINISHED]

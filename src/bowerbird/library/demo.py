@@ -30,7 +30,7 @@ from bowerbird.sources import own_json
 from bowerbird.sources.found import FoundPost
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.imports import DemoStore, RunStore
+from bowerbird.storage.stores import TimedService
 
 _HOUR: Final = 3_600 * 1_000_000
 # Reserved, so that no handle and no address can be real.
@@ -213,17 +213,13 @@ async def only_account(store: AccountStore) -> Account:
 SOURCE: Final = "Demo library"
 
 
-class Demo:
+class Demo(TimedService):
     def __init__(self, database: Database, views: Views, clock: Clock) -> None:
-        self._database = database
+        super().__init__(database, clock)
         self._views = views
-        self._clock = clock
         self._runs = ImportRuns(database, clock)
-        self._run_store = RunStore(database)
         self._intake = Intake(database, clock)
         self._removal = DemoRemoval(database, clock)
-        self._renames = LabelRenames(database)
-        self._store = DemoStore(database)
 
     @property
     def size(self) -> int:
@@ -234,11 +230,11 @@ class Demo:
         """Whether the library has posts of the demo."""
         if not account.total:
             return False
-        return bool(await self._store.posts(self._database, account.account_id, 1))
+        return bool(await self._stores.demo.posts(self._library(account.account_id), 1))
 
     async def fill(self, account: Account) -> None:
         """Filling in the demo again changes nothing while it is there."""
-        if await self._store.posts(self._database, account.account_id, 1):
+        if await self._stores.demo.posts(self._library(account.account_id), 1):
             return
         if account.total:
             sentence = "The demo is for an empty library. This one has posts."
@@ -259,19 +255,19 @@ class Demo:
     async def remove(self, account: Account) -> None:
         """Removes the demo, also weeks later and after changes. Idempotent."""
         account_id = account.account_id
-        for run in await self._run_store.open_of_kind(account_id, DEMO):
+        for run in await self._stores.import_runs.open_of_kind(account_id, DEMO):
             await self._runs.undo(account, run.run_id)
 
         async def rest(transaction: Transaction) -> int:
-            await self._renames.lock(transaction, account_id)
-            return await self._removal.remove(transaction, account_id, None)
+            library = await LabelRenames(self._database).lock(transaction, account_id)
+            return await self._removal.remove(library, None)
 
         # Also if its run is not listed any more.
         await turns.run(self._database, rest, account_id)
 
     async def _is_being_filled(self, account: Account) -> bool:
         """Whether another request fills in the demo at this moment."""
-        runs = await self._run_store.open_of_kind(account.account_id, DEMO)
+        runs = await self._stores.import_runs.open_of_kind(account.account_id, DEMO)
         return any(
             run.state is RunState.RUNNING and run.started_at > self._clock() - FILLING
             for run in runs

@@ -44,12 +44,10 @@ from bowerbird.requests.saving import ItemToSave
 from bowerbird.settings import Settings
 from bowerbird.sources.found import FoundPost
 from bowerbird.sources.post_links import PostLink, parse, parse_fediverse, x_post
-from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.bookmarks.upsert import StoredPost, UpsertStore
+from bowerbird.storage.bookmarks.upsert import StoredPost
 from bowerbird.storage.database import Database, Transaction, place_of
-from bowerbird.storage.libraries import LibraryStore
-from bowerbird.storage.links import LinkStore
-from bowerbird.storage.upkeep.jobs import JobStore
+from bowerbird.storage.libraries import LockedLibrary
+from bowerbird.storage.stores import TimedService
 
 if TYPE_CHECKING:
     from bowerbird.connections.fetching import PublicFetcher
@@ -71,12 +69,10 @@ class NotItsTurn(Exception):  # noqa: N818 - named for what it is
         self.next_at = next_at
 
 
-class HostTurns:
+class HostTurns(TimedService):
     def __init__(self, database: Database, clock: Clock, sleep: Sleep = asyncio.sleep) -> None:
-        self._database = database
-        self._clock = clock
+        super().__init__(database, clock)
         self._sleep = sleep
-        self._store = LinkStore(database)
 
     async def ask(
         self, account_id: int, fetcher: "PublicFetcher", endpoint: Endpoint, url: str
@@ -96,12 +92,14 @@ class HostTurns:
                 retry_at = records.retry_at(answer.headers, self._clock())
             raise await self.paused(host, failures, Reason.BUSY, retry_at)
         if failures:
-            await self._database.write(lambda later: self._store.host_answers(later, host))
+            await self._database.write(lambda later: self._stores.links.host_answers(later, host))
         return answer
 
     async def forget(self) -> None:
         before = self._clock() - _FORGOTTEN_AFTER
-        while await self._database.write(lambda later: self._store.forget_hosts(later, before)):
+        while await self._database.write(
+            lambda later: self._stores.links.forget_hosts(later, before)
+        ):
             continue
 
     async def _take(self, account_id: int, host: str) -> int:
@@ -111,12 +109,14 @@ class HostTurns:
             now = self._clock()
 
             async def work(transaction: Transaction, now: int = now) -> int | None:
-                return await self._store.take_turn(transaction, host, now, now + BETWEEN_REQUESTS)
+                return await self._stores.links.take_turn(
+                    transaction, host, now, now + BETWEEN_REQUESTS
+                )
 
             failures = await self._database.write(work, account_id)
             if failures is not None:
                 return failures
-            next_at = await self._store.next_turn(host)
+            next_at = await self._stores.links.next_turn(host)
             if next_at > until:
                 raise NotItsTurn(next_at)
             await self._sleep(max(next_at - now, 0) / MICROSECONDS)
@@ -127,7 +127,7 @@ class HostTurns:
         next_at = max(retry_at, self._clock() + pause_s * MICROSECONDS)
         # Requests that fail at the same time count once.
         await self._database.write(
-            lambda later: self._store.pause_host(later, host, next_at, failures + 1)
+            lambda later: self._stores.links.pause_host(later, host, next_at, failures + 1)
         )
         return Busy(reason, next_at)
 
@@ -137,17 +137,12 @@ PER_TRANSACTION = 500
 _DUE = 150
 
 
-class StoredLinks:
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
-        self._store = LinkStore(database)
-        self._posts = UpsertStore(database)
-        self._libraries = LibraryStore(database)
-
+class StoredLinks(TimedService):
     async def sort(self, account: Account) -> None:
         """Finds out which hosts have the posts of new links."""
-        while due := await self._store.due(account.account_id, "", self._clock(), PER_TRANSACTION):
+        while due := await self._stores.links.due(
+            account.account_id, "", self._clock(), PER_TRANSACTION
+        ):
             links = await self._links(account, due)
             hosts = [
                 (post_id, endpoint.host if (endpoint := endpoint_of(link)) else "")
@@ -160,7 +155,7 @@ class StoredLinks:
         self, account: Account, host: str
     ) -> tuple[dict[str, DueLink], list[tuple[Endpoint, PostLink]]]:
         """The links of a host, the newest first."""
-        due = await self._store.due(account.account_id, host, self._clock(), _DUE)
+        due = await self._stores.links.due(account.account_id, host, self._clock(), _DUE)
         links = await self._links(account, due)
         endpoints = {one: endpoint_of(link) for one, link in links.items() if link is not None}
         # A later source may have given a post another address.
@@ -182,18 +177,17 @@ class StoredLinks:
 
         Returns the number of the last, and how many there are.
         """
-        page = await self._store.bare_posts(account.account_id, after, PER_TRANSACTION)
+        page = await self._stores.links.bare_posts(account.account_id, after, PER_TRANSACTION)
         if not page:
             return after, 0
 
-        async def work(transaction: Transaction) -> None:
-            library = await self._libraries.lock(transaction, account.account_id)
+        async def work(library: LockedLibrary) -> None:
             ids = [post_id for _, post_id in page]
-            await self._store.add(library, ids, self._clock())
+            await self._stores.links.add(library, ids, self._clock())
             # Lists that say that a post stays a link are kept by the version of the library.
-            await self._libraries.touch(transaction, account.account_id)
+            await self._stores.libraries.touch(library)
 
-        await self._database.write(work, account.account_id)
+        await self._locked(account.account_id, work)
         return page[-1][0], len(page)
 
     async def _links(self, account: Account, due: Sequence[DueLink]) -> dict[str, PostLink | None]:
@@ -202,7 +196,7 @@ class StoredLinks:
             return {}
         ids = [one.post_id for one in due]
         place = place_of(account.local_number)
-        stored = await self._posts.posts(self._database, account.account_id, place, ids)
+        stored = await self._stores.upserts.posts(self._library(account.account_id), place, ids)
         return {one: _link(one, stored.get(one)) for one in ids}
 
     async def _write(
@@ -216,12 +210,11 @@ class StoredLinks:
         if not hosts and not settled:
             return
 
-        async def work(transaction: Transaction) -> None:
-            library = await self._libraries.lock(transaction, account_id)
-            await self._store.set_hosts(transaction, account_id, hosts)
-            await self._store.remove(library, settled)
+        async def work(library: LockedLibrary) -> None:
+            await self._stores.links.set_hosts(library, hosts)
+            await self._stores.links.remove(library, settled)
 
-        await self._database.write(work, account_id)
+        await self._locked(account_id, work)
 
 
 class _Details(Struct, frozen=True):
@@ -271,7 +264,7 @@ _FINAL: Final = frozenset(
 _MARKED: Final = frozenset({Reason.GONE, Reason.PROTECTED})
 
 
-class LinkReading:
+class LinkReading(TimedService):
     def __init__(
         self,
         database: Database,
@@ -280,23 +273,18 @@ class LinkReading:
         fetcher: "Callable[[], PublicFetcher] | None" = None,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
-        self._database = database
-        self._clock = clock
+        super().__init__(database, clock)
         self._fetcher = fetcher or (lambda: _new_fetcher(settings))
         self.is_on = settings.fetch_posts == "on"
         self.turns = HostTurns(database, clock, sleep)
         self._preview_limits = AttemptLimits(clock)
         self._previews = 0
         self._links = StoredLinks(database, clock)
-        self._store = LinkStore(database)
-        self._jobs = JobStore(database)
-        self._libraries = LibraryStore(database)
-        self._accounts = AccountStore(database)
         self._intake = Intake(database, clock)
 
     async def due_accounts(self, after: int) -> Sequence[int]:
         """A page of the accounts with links that are due."""
-        return await self._store.due_accounts(after, self._clock(), _ACCOUNTS_PER_PAGE)
+        return await self._stores.links.due_accounts(after, self._clock(), _ACCOUNTS_PER_PAGE)
 
     async def ask_again(self, account: Account, after: int = 0) -> int:
         """Asks again for every post that is only a link; returns how many there are.
@@ -316,18 +304,17 @@ class LinkReading:
         if some < PER_TRANSACTION:
             return
 
-        async def work(transaction: Transaction) -> None:
-            await self._jobs.add(
-                transaction,
-                account.account_id,
+        await self._transact(
+            account.account_id,
+            lambda library: self._stores.jobs.add(
+                library,
                 KIND,
                 msgspec.json.encode(LinkJob(after=after)),
                 priority=LINKS,
                 now=self._clock(),
                 unique=f"{KIND} again",
-            )
-
-        await self._database.write(work, account.account_id)
+            ),
+        )
 
     async def preview(self, account: Account, link: PostLink) -> Outcome:
         """What the network of a post publishes about it. Nothing is stored."""
@@ -377,14 +364,14 @@ class LinkReading:
 
     async def counts(self, account: Account) -> LinkCounts:
         """How many posts are only links."""
-        return await self._store.counts(account.account_id)
+        return await self._stores.links.counts(account.account_id)
 
     async def run(self, account_id: int, progress: Progress, after: int = 0) -> None:
         """Reads what is due. `progress` may raise an exception to stop it.
 
         With `after`, it only asks again for the posts after the one with this number.
         """
-        account = await self._accounts.by_id(account_id, month_of(self._clock()))
+        account = await self._stores.accounts.by_id(account_id, month_of(self._clock()))
         if account is None or not self.is_on:
             return
         if after:
@@ -394,7 +381,9 @@ class LinkReading:
         async with self._fetcher() as fetcher:
             while True:
                 await self._links.sort(account)
-                hosts = await self._store.due_hosts(account_id, self._clock(), _HOSTS_PER_ROUND)
+                hosts = await self._stores.links.due_hosts(
+                    account_id, self._clock(), _HOSTS_PER_ROUND
+                )
                 taken = await self._rounds(account, hosts, fetcher)
                 if not taken:
                     return
@@ -459,30 +448,25 @@ class LinkReading:
         if reasons:
             failures = [_failure(due[key], reason, now) for key, reason in reasons.items()]
 
-            async def work(transaction: Transaction) -> None:
-                await self._libraries.lock(transaction, account.account_id)
-                await self._store.failed(transaction, account.account_id, failures)
-
-            await self._database.write(work, account.account_id)
+            await self._locked(
+                account.account_id, lambda library: self._stores.links.failed(library, failures)
+            )
 
     async def _postpone(self, account_id: int, host: str, reason: Reason, due_at: int) -> None:
         now = self._clock()
         if due_at < now + _SOON:
             return
 
-        async def work(transaction: Transaction) -> bool:
-            await self._libraries.lock(transaction, account_id)
-            return await self._store.postpone(
-                transaction, account_id, host, reason, due_at=due_at, oldest=now - WEEK
-            )
-
-        while await self._database.write(work, account_id):
+        while await self._locked(
+            account_id,
+            lambda library: self._stores.links.postpone(
+                library, host, reason, due_at=due_at, oldest=now - WEEK
+            ),
+        ):
             continue
 
 
-def _parts(
-    links: Sequence[tuple[Endpoint, PostLink]],
-) -> list[tuple[Endpoint, list[PostLink]]]:
+def _parts(links: Sequence[tuple[Endpoint, PostLink]]) -> list[tuple[Endpoint, list[PostLink]]]:
     """The links of a host, as many at a time as its endpoint takes."""
     if not links:
         return []

@@ -38,10 +38,9 @@ from bowerbird.requests.bookmarks import FacetsQuery
 from bowerbird.requests.fields import gates_for
 from bowerbird.requests.filters import sent
 from bowerbird.requests.limits import FACET_LINKED_POSTS_MAX, PAGE_DEFAULT
-from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
-from bowerbird.storage.bookmarks.statistics import FacetStore, ShiftedSpan, StatisticsStore
+from bowerbird.storage.bookmarks.statistics import ShiftedSpan
 from bowerbird.storage.database import Database
-from bowerbird.storage.upkeep.digests import DigestStore
+from bowerbird.storage.stores import Service, TimedService
 
 _MONTHS: Final = 24
 _MOST_MONTHS: Final = 60
@@ -183,10 +182,9 @@ class Summary(Struct, frozen=True, kw_only=True):
         return sum(part.read for part in self.slices)
 
 
-class Statistics:
+class Statistics(TimedService):
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._store = StatisticsStore(database)
-        self._clock = clock
+        super().__init__(database, clock)
         self._known = LruCache(_REMEMBERED)
         self._counting: dict[Any, asyncio.Task[Summary]] = {}
 
@@ -219,12 +217,12 @@ class Statistics:
     async def _counted(
         self, account: Account, period: StatisticsPeriod, zone: ZoneInfo, now: int
     ) -> Summary:
-        first = await self._store.first_saved(account, earliest(zone, now))
+        first = await self._stores.statistics.first_saved(account, earliest(zone, now))
         first_saved = now if first is None else first
         parts = slices(period, zone, now, first_saved)
         span = Span(parts[0].start, parts[-1].end)
         counts, hours = await self._by_time(account, parts, zone)
-        authors, author_total = await self._store.authors(account, span, TOP)
+        authors, author_total = await self._stores.statistics.authors(account, span, TOP)
         linked_posts, linked = await self._domains(account, span)
         return Summary(
             period=period,
@@ -235,8 +233,8 @@ class Statistics:
             hours=hours,
             author_total=author_total,
             authors=authors,
-            labelled=await self._store.labelled(account, span),
-            labels=await self._store.labels(account, span, TOP),
+            labelled=await self._stores.statistics.labelled(account, span),
+            labels=await self._stores.statistics.labels(account, span, TOP),
             linked_posts=linked_posts,
             domains=linked,
         )
@@ -246,7 +244,7 @@ class Statistics:
     ) -> tuple[list[SliceCount], list[int]]:
         spans = [(n, span) for n, part in enumerate(parts) for span in shifted(part, zone)]
         saved, read, hours = [0] * len(parts), [0] * len(parts), [0] * HOURS_OF_WEEK
-        for row in await self._store.hours(account, [span for _, span in spans]):
+        for row in await self._stores.statistics.hours(account, [span for _, span in spans]):
             position, hour, count, read_count = row
             part = spans[position][0]
             saved[part] += count
@@ -262,7 +260,9 @@ class Statistics:
         counts: dict[str, int] = {}
         before, total = (span.end, 0), 0
         while total < LINKED_POSTS_MAX:
-            rows = await self._store.newest(account, span.start, before, _LINKED_PER_READ)
+            rows = await self._stores.statistics.newest(
+                account, span.start, before, _LINKED_PER_READ
+            )
             # On a thread: reading the posts takes 4 µs each.
             await asyncio.to_thread(counted, [row[2] for row in rows], counts)
             total += len(rows)
@@ -356,11 +356,9 @@ class Facets(Struct, frozen=True):
     read: int | None = None
 
 
-class FacetCounts:
+class FacetCounts(Service):
     def __init__(self, database: Database, bookmarks: Bookmarks, meaning: SemanticSearch) -> None:
-        self._store = FacetStore(database)
-        self._bookmarks = BookmarkStore(database)
-        self._preferences = DigestStore(database)
+        super().__init__(database)
         self._meaning = meaning
         self._lists = bookmarks
 
@@ -384,7 +382,7 @@ class FacetCounts:
         vectors = vectors or await self._lists.vector_state(account)
         store = await self._meaning.required(account, vectors.store)
         numbers = await self._lists.rankings.numbers(account, filter, store, is_ordered=False)
-        post_ids = await self._bookmarks.post_ids(account, filter, list(numbers))
+        post_ids = await self._stores.bookmarks.post_ids(account, filter, list(numbers))
         return msgspec.structs.replace(_ONLY, post_ids=tuple(post_ids))
 
     async def _counted(
@@ -395,7 +393,7 @@ class FacetCounts:
             case "author":
                 return await self._authors(account, filter, posts, limit)
             case "label":
-                rows = await self._store.labels(account, filter, limit)
+                rows = await self._stores.facets.labels(account, filter, limit)
                 named = [Facet(name, count) for name, count, _ in rows]
                 return Facets(named, posts, rows[0][2] if rows else 0)
             case "month":
@@ -403,41 +401,45 @@ class FacetCounts:
             case "domain":
                 return await self._domains(account, filter, posts, limit)
             case "language":
-                found = [Facet(*row) for row in await self._store.languages(account, filter)]
+                found = [
+                    Facet(*row) for row in await self._stores.facets.languages(account, filter)
+                ]
             case "network":
-                counts = await self._store.networks(account, filter)
+                counts = await self._stores.facets.networks(account, filter)
                 counts.pop("", None)
                 found = [
                     Facet(one.value, one.count, name_of(one.value)) for one in _largest(counts)
                 ]
             case "media":
-                counts = await self._store.media(account, filter)
+                counts = await self._stores.facets.media(account, filter)
                 found = _largest({name: count for name, count in counts.items() if count})
         return Facets(found[:limit], posts, len(found))
 
     async def _authors(
         self, account: Account, filter: BookmarkFilter, posts: int, limit: int
     ) -> Facets:
-        rows = await self._store.authors(account, filter, limit)
-        stored = await self._store.renderings(account, [row[0] for row in rows])
+        rows = await self._stores.facets.authors(account, filter, limit)
+        stored = await self._stores.facets.renderings(account, [row[0] for row in rows])
         found = [_author(stored[number], count) for number, count, _ in rows if number in stored]
         return Facets(found, posts, rows[0][2] if rows else 0)
 
     async def _months(self, account: Account, filter: BookmarkFilter) -> list[Facet]:
         """The latest first."""
-        preferences = await self._preferences.preferences(account.account_id)
-        rows = await self._store.quarters(account, filter)
+        preferences = await self._stores.digests.preferences(account.account_id)
+        rows = await self._stores.facets.quarters(account, filter)
         return await asyncio.to_thread(_by_month, rows, preferences.time_zone)
 
     async def _domains(
         self, account: Account, filter: BookmarkFilter, posts: int, limit: int
     ) -> Facets:
-        numbers = await self._bookmarks.numbers(account, filter, None)
+        numbers = await self._stores.bookmarks.numbers(account, filter, None)
         # The posts that arrived last.
         newest = list(numbers[-FACET_LINKED_POSTS_MAX:])
         counts: dict[str, int] = {}
         for first in range(0, len(newest), _READ_AT_ONCE):
-            some = await self._store.renderings(account, newest[first : first + _READ_AT_ONCE])
+            some = await self._stores.facets.renderings(
+                account, newest[first : first + _READ_AT_ONCE]
+            )
             await asyncio.to_thread(counted, some.values(), counts)
         read = len(newest) if len(newest) < len(numbers) else None
         return Facets(_largest(counts)[:limit], posts, len(counts), read)

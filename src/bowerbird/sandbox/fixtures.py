@@ -18,7 +18,7 @@ import msgspec
 
 from bowerbird.library import demo
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.bookmarks.writing.changeset import Changesets
+from bowerbird.library.bookmarks.writing.changeset import Changeset
 from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.library.exports.links import SECRET
 from bowerbird.library.labels.labels import Labels
@@ -32,8 +32,8 @@ from bowerbird.requests.labels import LabelChange
 from bowerbird.requests.views import NewView
 from bowerbird.sources import own_json
 from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database, Reader, Transaction
+from bowerbird.storage.libraries import LibraryStore
 from bowerbird.storage.sign_in import SecretStore
 from bowerbird.storage.sqlite.rehearsal import RehearsalDatabase
 
@@ -84,9 +84,8 @@ class Fixtures:
 async def _label_and_view(database: Database, transaction: Transaction, account: Account) -> None:
     labels = Labels(database, _clock, is_sandbox=True)
     wanted = _read("labels", dict[str, Any])
-    changesets = Changesets(database)
-    library = await changesets.lock(transaction, account.account_id)
-    changeset = await changesets.open(library, wanted)
+    library = await LibraryStore(database).lock(transaction, account.account_id)
+    changeset = await Changeset.open(database, library, wanted)
     for name, metadata in wanted.items():
         label = changeset.label(name)
         assert label is not None, name
@@ -137,7 +136,6 @@ class SandboxMeaning(SemanticSearch):
 
     def __init__(self, database: Database) -> None:
         super().__init__(database)
-        self._posts = BookmarkStore(database)
         self._texts: dict[int, str] = {}
 
     async def serving(self, account: Account) -> VectorStoreState | None:  # noqa: ARG002 - one account
@@ -192,8 +190,8 @@ class SandboxMeaning(SemanticSearch):
         }
 
     async def _read(self, account: Account) -> dict[int, str]:
-        numbers = await self._posts.numbers(account, _EVERYTHING, None)
-        joined, _ = await self._posts.contents(account, list(numbers))
+        numbers = await self._stores.bookmarks.numbers(account, _EVERYTHING, None)
+        joined, _ = await self._stores.bookmarks.contents(account, list(numbers))
         posts: list[dict[str, Any]] = msgspec.json.decode(b"[" + joined + b"]")
         return dict(zip(numbers, map(_text_of, posts), strict=True))
 

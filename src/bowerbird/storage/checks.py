@@ -19,6 +19,7 @@ from bowerbird.storage.database import (
     Store,
     Transaction,
     Values,
+    Writable,
     place_of,
     place_values,
 )
@@ -74,12 +75,9 @@ class CheckStore(Store):
         rows = await self._database.slow_rows(self._sql["accounts_with_undated"], values)
         return [row[0] for row in rows]
 
-    async def undated(
-        self, transaction: Transaction, account_id: int, after: int, limit: int
-    ) -> list[int]:
+    async def undated(self, library: Writable, after: int, limit: int) -> list[int]:
         """The next numbers of such posts."""
-        values = {"account_id": account_id, "after": after, "limit": limit, "unknown": UNKNOWN}
-        rows = await transaction.rows(self._sql["undated"], values)
+        rows = await self._of(library, "undated", after=after, limit=limit, unknown=UNKNOWN)
         return [row[0] for row in rows]
 
     async def accounts_without_traits(self, after: int, limit: int) -> list[int]:
@@ -87,11 +85,9 @@ class CheckStore(Store):
         rows = await self._read_slowly("accounts_without_traits", after=after, limit=limit)
         return [row[0] for row in rows]
 
-    async def without_traits(
-        self, transaction: Transaction, account_id: int, limit: int
-    ) -> dict[int, int]:
+    async def without_traits(self, library: Writable, limit: int) -> dict[int, int]:
         """The media of some of them, by number."""
-        rows = await self._rows(transaction, "without_traits", account_id=account_id, limit=limit)
+        rows = await self._of(library, "without_traits", limit=limit)
         return {row[0]: row[1] for row in rows}
 
     async def counters(self, rows: Rows, account: Account) -> tuple[Counters, Counters]:

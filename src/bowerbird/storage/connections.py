@@ -7,32 +7,28 @@ import msgspec
 from msgspec.structs import asdict
 
 from bowerbird.model.connections import Connection, ConnectionState, Network, Problem
-from bowerbird.storage.database import Reader, Row, Store, Transaction, record
+from bowerbird.storage.database import Readable, Row, Store, Writable, record
 
 
 class ConnectionStore(Store):
     resource = "connections"
 
-    async def insert(
-        self, transaction: Transaction, account_id: int, new: Connection, most: int
-    ) -> bool:
+    async def insert(self, library: Writable, new: Connection, most: int) -> bool:
         """False if the account has so many connections already, or was deleted."""
-        values = {**asdict(new), "account_id": account_id, "most": most}
-        return bool(await self._rows(transaction, "insert", **values))
+        values = {**asdict(new), "most": most}
+        return bool(await self._of(library, "insert", **values))
 
     async def all(self, account_id: int) -> Sequence[Connection]:
         return [_connection(row) for row in await self._read("list", account_id=account_id)]
 
-    async def one(self, reader: Reader, account_id: int, connection_id: str) -> Connection | None:
-        rows = await self._rows(reader, "one", **_key(account_id, connection_id))
+    async def one(self, library: Readable, connection_id: str) -> Connection | None:
+        rows = await self._of(library, "one", **_key(library.account_id, connection_id))
         return _connection(rows[0]) if rows else None
 
     async def by_user(
-        self, reader: Reader, account_id: int, network: Network, source_user_id: str
+        self, library: Readable, network: Network, source_user_id: str
     ) -> Connection | None:
-        rows = await self._rows(
-            reader, "by_user", account_id=account_id, network=network, source_user_id=source_user_id
-        )
+        rows = await self._of(library, "by_user", network=network, source_user_id=source_user_id)
         return _connection(rows[0]) if rows else None
 
     async def due(self, account_id: int, now: int) -> Sequence[Connection]:
@@ -43,18 +39,14 @@ class ConnectionStore(Store):
         values = {"after": after, "now": now, "limit": limit}
         return [row[0] for row in await self._read("due_accounts", **values)]
 
-    async def delete(
-        self, transaction: Transaction, account_id: int, connection_id: str
-    ) -> tuple[Network, str] | None:
+    async def delete(self, library: Writable, connection_id: str) -> tuple[Network, str] | None:
         """The network and name of the deleted connection."""
-        rows = await self._rows(transaction, "delete", **_key(account_id, connection_id))
+        rows = await self._of(library, "delete", **_key(library.account_id, connection_id))
         return (Network(rows[0][0]), str(rows[0][1])) if rows else None
 
-    async def connected(
-        self, transaction: Transaction, account_id: int, connection: Connection
-    ) -> bool:
-        values = {**asdict(connection), "account_id": account_id}
-        return bool(await self._rows(transaction, "connected", **values))
+    async def connected(self, library: Writable, connection: Connection) -> bool:
+        values = {**asdict(connection)}
+        return bool(await self._of(library, "connected", **values))
 
     async def put_tokens(
         self, account_id: int, connection: Connection, sealed: bytes
@@ -66,41 +58,29 @@ class ConnectionStore(Store):
         return rows[0][0] if rows else None
 
     async def set_state(
-        self,
-        transaction: Transaction,
-        account_id: int,
-        connection_id: str,
-        state: ConnectionState,
-        next_run_at: int,
+        self, library: Writable, connection_id: str, state: ConnectionState, next_run_at: int
     ) -> bool:
         values = {
-            **_key(account_id, connection_id),
+            **_key(library.account_id, connection_id),
             "state": state,
             "next_run_at": next_run_at,
         }
-        return bool(await self._rows(transaction, "set_state", **values))
+        return bool(await self._of(library, "set_state", **values))
 
     async def set_bounds(
-        self,
-        transaction: Transaction,
-        account_id: int,
-        connection_id: str,
-        interval_s: int,
-        posts_per_day: int,
+        self, library: Writable, connection_id: str, interval_s: int, posts_per_day: int
     ) -> None:
         values = {
-            **_key(account_id, connection_id),
+            **_key(library.account_id, connection_id),
             "interval_s": interval_s,
             "posts_per_day": posts_per_day,
         }
-        await self._run(transaction, "set_bounds", **values)
+        await self._do(library, "set_bounds", **values)
 
-    async def start_run(
-        self, transaction: Transaction, account_id: int, connection_id: str, run_id: str
-    ) -> bool:
+    async def start_run(self, library: Writable, connection_id: str, run_id: str) -> bool:
         """False if the connection has a run, or was deleted."""
-        values = {**_key(account_id, connection_id), "run_id": run_id}
-        return bool(await self._rows(transaction, "start_run", **values))
+        values = {**_key(library.account_id, connection_id), "run_id": run_id}
+        return bool(await self._of(library, "start_run", **values))
 
     async def end_run(
         self,

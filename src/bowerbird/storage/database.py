@@ -4,7 +4,7 @@ Methods are coroutines on both. SQLite's never wait inside a transaction, so the
 write on SQLite's writer thread and on a PostgreSQL connection.
 """
 
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from contextvars import ContextVar
 from functools import wraps
@@ -116,6 +116,24 @@ class Transaction(Reader, Protocol):
         """Undoes the statements inside it if an exception leaves it."""
 
 
+class Readable(Struct):
+    """A library, and the transaction or the database that reads it."""
+
+    transaction: Reader
+    account_id: int
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """Those that every statement about it has."""
+        return {"account_id": self.account_id}
+
+
+class Writable(Readable):
+    """A library inside of a transaction, which need not have locked it."""
+
+    transaction: Transaction
+
+
 class WordRead(Struct, frozen=True):
     """A statement that searches words, and which of its values are queries for the word index."""
 
@@ -210,6 +228,18 @@ class Store:
 
     def _read_slowly(self, name: str, /, **values: Any) -> Running[Sequence[Row]]:
         return self._database.slow_rows(self._sql[name], values)
+
+    def _of(self, library: Readable, name: str, /, **values: Any) -> Running[Sequence[Row]]:
+        return library.transaction.rows(self._sql[name], library.values | values)
+
+    def _do(self, library: Writable, name: str, /, **values: Any) -> Running[None]:
+        return library.transaction.run(self._sql[name], library.values | values)
+
+    def _do_many(
+        self, library: Writable, name: str, rows: Iterable[Mapping[str, Any]], /
+    ) -> Running[None]:
+        of = library.values
+        return library.transaction.run_many(self._sql[name], [{**of, **row} for row in rows])
 
     def _rows(self, reader: Reader, name: str, /, **values: Any) -> Running[Sequence[Row]]:
         return reader.rows(self._sql[name], values)

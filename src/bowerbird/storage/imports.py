@@ -19,15 +19,15 @@ from bowerbird.model.arrival import (
     unpack,
 )
 from bowerbird.model.labels import Label
-from bowerbird.storage.database import Reader, Row, Store, Transaction, record
+from bowerbird.storage.database import Readable, Row, Store, Writable, record
 from bowerbird.storage.libraries import LockedLibrary
 
 
 class RunStore(Store):
     resource = "imports"
 
-    async def by_id(self, reader: Reader, account_id: int, run_id: str) -> RunRow | None:
-        rows = await self._rows(reader, "run", account_id=account_id, run_id=run_id)
+    async def by_id(self, library: Readable, run_id: str) -> RunRow | None:
+        rows = await self._of(library, "run", run_id=run_id)
         return _run(rows[0]) if rows else None
 
     async def open_of_kind(self, account_id: int, kind: str) -> list[RunRow]:
@@ -44,57 +44,51 @@ class RunStore(Store):
         rows = await self._read("count_runs", account_id=account_id)
         return int(rows[0][0])
 
-    async def numbers(self, transaction: Transaction, account_id: int) -> tuple[int, int, int]:
+    async def numbers(self, library: Writable) -> tuple[int, int, int]:
         """The next free number, how many runs there are, and the number of the oldest."""
-        rows = await self._rows(transaction, "next_number", account_id=account_id)
+        rows = await self._of(library, "next_number")
         following, count, oldest = rows[0]
         return following, count, oldest
 
-    async def insert(self, transaction: Transaction, account_id: int, run: RunRow) -> None:
-        values = {**msgspec.structs.asdict(run), "account_id": account_id}
+    async def insert(self, library: Writable, run: RunRow) -> None:
+        values = {**msgspec.structs.asdict(run)}
         values["state"] = run.state.value
-        await self._run(transaction, "insert_run", **values)
+        await self._do(library, "insert_run", **values)
 
-    async def delete(self, transaction: Transaction, account_id: int, number: int) -> None:
-        await self._run(transaction, "delete_run", account_id=account_id, number=number)
+    async def delete(self, library: Writable, number: int) -> None:
+        await self._do(library, "delete_run", number=number)
 
     async def add_counts(
-        self, transaction: Transaction, account_id: int, number: int, counts: RunCounts, placed: int
+        self, library: Writable, number: int, counts: RunCounts, placed: int
     ) -> None:
-        values: dict[str, Any] = {"account_id": account_id, "number": number, "placed": placed}
+        values: dict[str, Any] = {"number": number, "placed": placed}
         values |= msgspec.structs.asdict(counts)
-        await self._run(transaction, "add_counts", **values)
+        await self._do(library, "add_counts", **values)
 
     async def set_state(
         self,
-        transaction: Transaction,
-        account_id: int,
+        library: Writable,
         run: RunRow,
         *,
         state: RunState,
         reason: str,
         finished_at: int | None,
     ) -> None:
-        values: dict[str, Any] = {"account_id": account_id, "number": run.number}
+        values: dict[str, Any] = {"number": run.number}
         values |= {"state": state.value, "reason": reason, "finished_at": finished_at}
-        await self._run(transaction, "set_state", **values)
+        await self._do(library, "set_state", **values)
 
-    async def interrupt(
-        self, transaction: Transaction, account_id: int, *, before: int, kept: int, most: int
-    ) -> int:
+    async def interrupt(self, library: Writable, *, before: int, kept: int, most: int) -> int:
         """Ends a few runs that have not changed since `before`; returns how many.
 
         `kept` is how long after its last change a run can be undone.
         """
-        values = {"account_id": account_id, "before": before, "kept": kept, "most": most}
-        return len(await self._rows(transaction, "interrupt_runs", **values))
+        return len(await self._of(library, "interrupt_runs", before=before, kept=kept, most=most))
 
-    async def add_undone(
-        self, transaction: Transaction, account_id: int, number: int, counts: UndoCounts
-    ) -> None:
-        values: dict[str, Any] = {"account_id": account_id, "number": number}
+    async def add_undone(self, library: Writable, number: int, counts: UndoCounts) -> None:
+        values: dict[str, Any] = {"number": number}
         values |= msgspec.structs.asdict(counts)
-        await self._run(transaction, "add_undone", **values)
+        await self._do(library, "add_undone", **values)
 
 
 def _run(row: Row) -> RunRow:
@@ -111,22 +105,20 @@ MOST_POSTS: Final = LAST_DEMO_ID - FIRST_DEMO_ID + 1
 class DemoStore(Store):
     resource = "demo"
 
-    async def posts(self, reader: Reader, account_id: int, limit: int = MOST_POSTS) -> list[str]:
+    async def posts(self, library: Readable, limit: int = MOST_POSTS) -> list[str]:
         """The ids of the demo's posts in the library."""
-        values: dict[str, Any] = {"account_id": account_id, "limit": limit, **_IDS}
-        return [row[0] for row in await self._rows(reader, "posts", **values)]
+        values: dict[str, Any] = {"limit": limit, **_IDS}
+        return [row[0] for row in await self._of(library, "posts", **values)]
 
-    async def forget_deleted(self, transaction: Transaction, account_id: int) -> None:
+    async def forget_deleted(self, library: Writable) -> None:
         """Removes the demo's posts from the trash, and what is remembered about them."""
         for name in ("empty_trash", "forget_deletions"):
-            await self._run(transaction, name, account_id=account_id, **_IDS)
+            await self._do(library, name, **_IDS)
 
-    async def unused_labels(
-        self, transaction: Transaction, account_id: int, made: tuple[int, int]
-    ) -> list[int]:
+    async def unused_labels(self, library: Writable, made: tuple[int, int]) -> list[int]:
         """Labels that were created between two instants and have no posts."""
-        values = {"account_id": account_id, "first": made[0], "last": made[1]}
-        return [row[0] for row in await self._rows(transaction, "unused_labels", **values)]
+        values = {"first": made[0], "last": made[1]}
+        return [row[0] for row in await self._of(library, "unused_labels", **values)]
 
 
 _LAST: Final = 2**63 - 1
@@ -161,8 +153,7 @@ class ChangeStore(Store):
 
     async def add(
         self,
-        transaction: Transaction,
-        account_id: int,
+        library: Writable,
         run: int,
         changes: Mapping[int, Change],
         *,
@@ -177,7 +168,7 @@ class ChangeStore(Store):
         existing = [number for number, change in changes.items() if change.before is not None]
         earlier: dict[int, list[tuple[int, Change]]] = {}
         if existing:
-            earlier = await self.of_posts(transaction, account_id, existing, after=run - 1)
+            earlier = await self.of_posts(library, existing, after=run - 1)
         rows, size = [], 0
         for number, change in changes.items():
             first = _of_run(run, earlier[number]) if number in earlier else None
@@ -186,50 +177,44 @@ class ChangeStore(Store):
                 change = _together(first, change)  # noqa: PLW2901 - with its first state
             packed = pack(change)
             size += packed_size(packed)
-            rows.append({"account_id": account_id, "run": run, "number": number, "change": packed})
-        await transaction.run_many(self._sql["insert_change"], rows)
-        values: dict[str, Any] = {"account_id": account_id, "run": run}
-        await transaction.run_many(
-            self._sql["insert_label"],
+            rows.append({"run": run, "number": number, "change": packed})
+        await self._do_many(library, "insert_change", rows)
+        values: dict[str, Any] = {"run": run}
+        await self._do_many(
+            library,
+            "insert_label",
             [{**values, "label_id": one.label_id, "name": one.name} for one in labels],
         )
-        values = {"account_id": account_id, "number": run, "bytes": size}
-        await self._run(transaction, "add_log", **values, undo_until=undo_until)
+        values = {"number": run, "bytes": size}
+        await self._do(library, "add_log", **values, undo_until=undo_until)
 
     async def of_run(
-        self, transaction: Transaction, account_id: int, run: int, limit: int
+        self, library: Writable, run: int, limit: int
     ) -> list[tuple[int, Change | None]]:
         """The run's first changes; None for bookmarks that their owner has taken over since."""
-        values = {"account_id": account_id, "run": run, "limit": limit}
-        rows = await self._rows(transaction, "changes_of_run", **values)
+        rows = await self._of(library, "changes_of_run", run=run, limit=limit)
         return [(number, unpack(change) if change else None) for number, change in rows]
 
-    async def sizes(
-        self, transaction: Transaction, account_id: int, run: int, limit: int
-    ) -> Sequence[int]:
+    async def sizes(self, library: Writable, run: int, limit: int) -> Sequence[int]:
         """The sizes of the run's first changes."""
-        values = {"account_id": account_id, "run": run, "limit": limit}
-        return [row[1] for row in await self._rows(transaction, "sizes_of_run", **values)]
+        return [row[1] for row in await self._of(library, "sizes_of_run", run=run, limit=limit)]
 
-    async def later_run(self, transaction: Transaction, account_id: int, run: int) -> int | None:
+    async def later_run(self, library: Writable, run: int) -> int | None:
         """The next run whose changes are still recorded."""
-        rows = await self._rows(transaction, "later_run", account_id=account_id, number=run)
+        rows = await self._of(library, "later_run", number=run)
         return rows[0][0] if rows else None
 
     async def of_posts(
-        self, transaction: Transaction, account_id: int, numbers: Sequence[int], *, after: int
+        self, library: Writable, numbers: Sequence[int], *, after: int
     ) -> dict[int, list[tuple[int, Change]]]:
         """The changes of these bookmarks by runs after this one, as (run, change), by number."""
-        values = {"account_id": account_id, "numbers": numbers}
-        rows = await self._rows(transaction, "changes_of_posts", **values, after=after)
+        rows = await self._of(library, "changes_of_posts", numbers=numbers, after=after)
         found: dict[int, list[tuple[int, Change]]] = {}
         for number, run, change in rows:
             found.setdefault(number, []).append((run, unpack(change)))
         return found
 
-    async def replace(
-        self, transaction: Transaction, account_id: int, changes: Sequence[Replaced]
-    ) -> None:
+    async def replace(self, library: Writable, changes: Sequence[Replaced]) -> None:
         """Replaces the stored changes of runs."""
         rows: list[dict[str, Any]] = []
         growth: dict[int, int] = {}
@@ -238,116 +223,87 @@ class ChangeStore(Store):
             # Never lowered, so that the log of a run is empty only if nothing is left of it.
             more = max(len(packed) - len(pack(one.before)), 0)
             growth[one.run] = growth.get(one.run, 0) + more
-            key = {"account_id": account_id, "run": one.run, "number": one.number}
+            key = {"run": one.run, "number": one.number}
             rows.append({**key, "change": packed})
-        await transaction.run_many(self._sql["insert_change"], rows)
-        await transaction.run_many(
-            self._sql["grow_log"],
-            [
-                {"account_id": account_id, "number": run, "bytes": size}
-                for run, size in sorted(growth.items())
-                if size
-            ],
+        await self._do_many(library, "insert_change", rows)
+        await self._do_many(
+            library,
+            "grow_log",
+            [{"number": run, "bytes": size} for run, size in sorted(growth.items()) if size],
         )
 
-    async def remove_first(
-        self, transaction: Transaction, account_id: int, run: int, most: int
-    ) -> int:
+    async def remove_first(self, library: Writable, run: int, most: int) -> int:
         """Removes the run's first changes from the log; returns how many."""
-        values: dict[str, Any] = {"account_id": account_id, "run": run, "limit": most}
-        rows = await self._rows(transaction, "sizes_of_run", **values)
+        values: dict[str, Any] = {"run": run, "limit": most}
+        rows = await self._of(library, "sizes_of_run", **values)
         if rows:
             numbers = [row[0] for row in rows]
             # An earlier run that is undone would remove what this run did, without a trace.
-            await self._forget(transaction, account_id, numbers, before=run)
-            await self.remove_to(transaction, account_id, run, numbers)
+            await self._forget(library, numbers, before=run)
+            await self.remove_to(library, run, numbers)
         else:
-            await self._run(transaction, "delete_labels", **values, last=2**63 - 1)
-            await self._run(transaction, "clear_log", **values, number=run)
+            await self._do(library, "delete_labels", **values, last=2**63 - 1)
+            await self._do(library, "clear_log", **values, number=run)
         return len(rows)
 
-    async def remove_to(
-        self, transaction: Transaction, account_id: int, run: int, numbers: Sequence[int]
-    ) -> None:
-        values = {"account_id": account_id, "run": run, "last": max(numbers)}
-        await self._run(transaction, "delete_changes", **values)
+    async def remove_to(self, library: Writable, run: int, numbers: Sequence[int]) -> None:
+        await self._do(library, "delete_changes", run=run, last=max(numbers))
 
-    async def forget(
-        self, transaction: Transaction, account_id: int, numbers: Sequence[int]
-    ) -> None:
+    async def forget(self, library: Writable, numbers: Sequence[int]) -> None:
         """The owner takes these bookmarks over: no run changes them when it is undone."""
-        await self._forget(transaction, account_id, numbers, before=_LAST)
+        await self._forget(library, numbers, before=_LAST)
 
-    async def forget_states(
-        self, transaction: Transaction, account_id: int, numbers: Sequence[int]
-    ) -> None:
+    async def forget_states(self, library: Writable, numbers: Sequence[int]) -> None:
         """No run restores earlier states of these bookmarks. One that created them removes them."""
-        found = await self.of_posts(transaction, account_id, numbers, after=0)
+        found = await self.of_posts(library, numbers, after=0)
         rows = [
-            {"account_id": account_id, "run": run, "number": number, "change": b""}
+            {"run": run, "number": number, "change": b""}
             for number, changes in found.items()
             for run, change in changes
             if change.before is not None
         ]
-        await transaction.run_many(self._sql["insert_change"], rows)
+        await self._do_many(library, "insert_change", rows)
 
-    async def _forget(
-        self, transaction: Transaction, account_id: int, numbers: Sequence[int], *, before: int
-    ) -> None:
+    async def _forget(self, library: Writable, numbers: Sequence[int], *, before: int) -> None:
         """The runs up to this one leave these bookmarks as they are when they are undone."""
-        values = {"account_id": account_id, "numbers": numbers, "nothing": b"", "before": before}
-        await self._run(transaction, "forget_posts", **values)
+        await self._do(library, "forget_posts", numbers=numbers, nothing=b"", before=before)
 
-    async def logs(self, reader: Reader, account_id: int) -> list[Log]:
+    async def logs(self, library: Readable) -> list[Log]:
         """The runs that have a log, the oldest first."""
-        return [Log(*row) for row in await self._rows(reader, "log_sizes", account_id=account_id)]
+        return [Log(*row) for row in await self._of(library, "log_sizes")]
 
-    async def give_up(self, transaction: Transaction, account_id: int, run: int) -> None:
+    async def give_up(self, library: Writable, run: int) -> None:
         """The run cannot be undone from now on."""
-        await self._run(transaction, "give_up_log", account_id=account_id, number=run)
+        await self._do(library, "give_up_log", number=run)
 
-    async def expired(self, transaction: Transaction, account_id: int, now: int) -> int | None:
-        rows = await self._rows(transaction, "expired_run", account_id=account_id, now=now)
+    async def expired(self, library: Writable, now: int) -> int | None:
+        rows = await self._of(library, "expired_run", now=now)
         return rows[0][0] if rows else None
 
-    async def labels(
-        self, transaction: Transaction, account_id: int, run: int, limit: int
-    ) -> list[tuple[int, str]]:
-        values = {"account_id": account_id, "run": run, "limit": limit}
-        rows = await self._rows(transaction, "labels_of_run", **values)
+    async def labels(self, library: Writable, run: int, limit: int) -> list[tuple[int, str]]:
+        rows = await self._of(library, "labels_of_run", run=run, limit=limit)
         return [(label_id, name) for label_id, name in rows]
 
-    async def delete_labels(
-        self, transaction: Transaction, account_id: int, run: int, last: int
-    ) -> None:
-        await self._run(transaction, "delete_labels", account_id=account_id, run=run, last=last)
+    async def delete_labels(self, library: Writable, run: int, last: int) -> None:
+        await self._do(library, "delete_labels", run=run, last=last)
 
     async def add_labels(
-        self, transaction: Transaction, account_id: int, run: int, labels: Sequence[tuple[int, str]]
+        self, library: Writable, run: int, labels: Sequence[tuple[int, str]]
     ) -> None:
-        rows = [
-            {"account_id": account_id, "run": run, "label_id": label_id, "name": name}
-            for label_id, name in labels
-        ]
-        await transaction.run_many(self._sql["insert_label"], rows)
+        rows = [{"run": run, "label_id": label_id, "name": name} for label_id, name in labels]
+        await self._do_many(library, "insert_label", rows)
 
     async def current(
         self, opened: LockedLibrary, numbers: Sequence[int]
     ) -> dict[int, CurrentPost]:
         """The present state of these bookmarks, without a compressed rendering, by number."""
-        values = {"account_id": opened.account_id, "place": opened.place, "numbers": numbers}
         labels: dict[int, list[int]] = {}
-        for number, label_id in await opened.transaction.rows(self._sql["labels_of_posts"], values):
+        for number, label_id in await self._of(opened, "labels_of_posts", numbers=numbers):
             labels.setdefault(number, []).append(label_id)
         found = {}
-        for (
-            post_id,
-            number,
-            rendering,
-            is_read,
-            is_archived,
-            *others,
-        ) in await opened.transaction.rows(self._sql["posts"], values):
+        for post_id, number, rendering, is_read, is_archived, *others in await self._of(
+            opened, "posts", numbers=numbers
+        ):
             state = State(
                 *(b"", *others, bool(is_read), bool(is_archived), tuple(labels.get(number, ())))
             )

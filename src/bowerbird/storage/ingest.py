@@ -23,7 +23,7 @@ from bowerbird.model.arrival import (
     StoredPage,
 )
 from bowerbird.model.instants import with_offset
-from bowerbird.storage.database import Reader, Store, Transaction, record
+from bowerbird.storage.database import Readable, Store, Writable, record
 
 RETENTION_DAYS: Final = 7
 # X may have changed its answers, and the reader that knows them comes with an update.
@@ -33,18 +33,18 @@ KEPT_PAGE_DAYS: Final = 365
 class KeptPageStore(Store):
     resource = "kept_pages"
 
-    async def usage(self, reader: Reader, account_id: int) -> tuple[int, int]:
+    async def usage(self, library: Readable) -> tuple[int, int]:
         """The number of kept pages and their bytes."""
-        rows = await self._rows(reader, "usage", account_id=account_id)
+        rows = await self._of(library, "usage")
         return int(rows[0][0]), int(rows[0][1])
 
     async def count(self, account_id: int, problem: str) -> int:
         """The number of pages that are kept because of this problem."""
         return int((await self._read("count", account_id=account_id, problem=problem))[0][0])
 
-    async def insert(self, transaction: Transaction, account_id: int, page: KeptPage) -> None:
-        values = {**asdict(page), "account_id": account_id, "size": len(page.body)}
-        await self._run(transaction, "insert", **values)
+    async def insert(self, library: Writable, page: KeptPage) -> None:
+        values = {**asdict(page), "size": len(page.body)}
+        await self._do(library, "insert", **values)
 
     async def heads(self, account_id: int) -> Sequence[KeptPageHead]:
         """The kept pages without their content, the oldest first."""
@@ -62,24 +62,20 @@ class KeptPageStore(Store):
             lambda transaction: self._run(transaction, "delete", **values), account_id
         )
 
-    async def sweep(self, transaction: Transaction, account_id: int, before: int, most: int) -> int:
-        values = {"account_id": account_id, "before": before, "most": most}
-        return len(await self._rows(transaction, "old", **values))
+    async def sweep(self, library: Writable, before: int, most: int) -> int:
+        return len(await self._of(library, "old", before=before, most=most))
 
 
 class FileImportStore(Store):
     resource = "file_imports"
 
-    async def insert(self, transaction: Transaction, account_id: int, file: FileImport) -> bool:
+    async def insert(self, library: Writable, file: FileImport) -> bool:
         """False if the job exists, or the account does not."""
-        values = {**asdict(file), "account_id": account_id, "now": file.created_at}
-        return bool(await self._rows(transaction, "insert", **values))
+        values = {**asdict(file), "now": file.created_at}
+        return bool(await self._of(library, "insert", **values))
 
-    async def unfinished(
-        self, reader: Reader, account_id: int, *, since: int, alive_since: int
-    ) -> int:
-        values = {"account_id": account_id, "since": since, "alive_since": alive_since}
-        rows = await self._rows(reader, "unfinished", **values)
+    async def unfinished(self, library: Readable, *, since: int, alive_since: int) -> int:
+        rows = await self._of(library, "unfinished", since=since, alive_since=alive_since)
         return int(rows[0][0])
 
     async def get(self, account_id: int, job_id: str) -> FileImport | None:
@@ -95,20 +91,19 @@ class FileImportStore(Store):
         # imported would look as if the server had stopped.
         await self._database.write(lambda transaction: self._run(transaction, "update", **values))
 
-    async def sweep(self, transaction: Transaction, account_id: int, before: int, most: int) -> int:
-        values = {"account_id": account_id, "before": before, "most": most}
-        return len(await self._rows(transaction, "old", **values))
+    async def sweep(self, library: Writable, before: int, most: int) -> int:
+        return len(await self._of(library, "old", before=before, most=most))
 
 
 class IngestRunStore(Store):
     resource = "ingest"
 
-    async def insert(self, transaction: Transaction, account_id: int, run: IngestRun) -> None:
-        values = {**asdict(run), "account_id": account_id, "now": run.started_at}
-        await self._run(transaction, "insert_run", **values)
+    async def insert(self, library: Writable, run: IngestRun) -> None:
+        values = {**asdict(run), "now": run.started_at}
+        await self._do(library, "insert_run", **values)
 
-    async def get(self, reader: Reader, account_id: int, run_id: str) -> IngestRun | None:
-        rows = await self._rows(reader, "run", account_id=account_id, run_id=run_id)
+    async def get(self, library: Readable, run_id: str) -> IngestRun | None:
+        rows = await self._of(library, "run", run_id=run_id)
         return _run(rows[0]) if rows else None
 
     async def latest(self, account_id: int) -> IngestRun | None:
@@ -125,19 +120,17 @@ class IngestRunStore(Store):
         values = {"account_id": account_id, "since": since, "limit": limit}
         return [_run(row) for row in await self._read("held_runs", **values)]
 
-    async def last_complete(
-        self, reader: Reader, account_id: int, user: SourceUser
-    ) -> IngestRun | None:
+    async def last_complete(self, library: Readable, user: SourceUser) -> IngestRun | None:
         """The last complete run over this list."""
-        rows = await self._rows(reader, "last_complete_run", **_key(account_id, user))
+        rows = await self._of(library, "last_complete_run", **_key(library.account_id, user))
         return _run(rows[0]) if rows else None
 
     async def resumable(
-        self, reader: Reader, account_id: int, user: SourceUser, *, after: int, since: int
+        self, library: Readable, user: SourceUser, *, after: int, since: int
     ) -> IngestRun | None:
         """The last run over this list that began and changed since then and can be continued."""
-        values = {**_key(account_id, user), "after": after, "since": since}
-        rows = await self._rows(reader, "resumable", **values)
+        values = {**_key(library.account_id, user), "after": after, "since": since}
+        rows = await self._of(library, "resumable", **values)
         return _run(rows[0]) if rows else None
 
     async def started_after(
@@ -148,79 +141,60 @@ class IngestRunStore(Store):
         rows = await self._read("started_after", account_id=account_id, **values)
         return {row[0] for row in rows}
 
-    async def known_below(self, reader: Reader, account_id: int, user: SourceUser) -> int | None:
+    async def known_below(self, library: Readable, user: SourceUser) -> int | None:
         """The highest index of the last complete run over this list."""
-        rows = await self._rows(reader, "last_complete", **_key(account_id, user))
+        rows = await self._of(library, "last_complete", **_key(library.account_id, user))
         return rows[0][0] if rows else None
 
-    async def set_import(
-        self, transaction: Transaction, account_id: int, run_id: str, import_id: str
-    ) -> None:
-        values = {"account_id": account_id, "run_id": run_id, "import_id": import_id}
-        await self._run(transaction, "set_import", **values)
+    async def set_import(self, library: Writable, run_id: str, import_id: str) -> None:
+        await self._do(library, "set_import", run_id=run_id, import_id=import_id)
 
-    async def touch(self, transaction: Transaction, account_id: int, run_id: str, now: int) -> bool:
+    async def touch(self, library: Writable, run_id: str, now: int) -> bool:
         """Marks a run as running; False if it is finished."""
-        values = {"account_id": account_id, "run_id": run_id, "now": now}
-        return bool(await self._rows(transaction, "touch_run", **values))
+        return bool(await self._of(library, "touch_run", run_id=run_id, now=now))
 
-    async def end(self, transaction: Transaction, account_id: int, run: IngestRun) -> None:
-        values = {**asdict(run), "account_id": account_id, "now": run.updated_at}
-        await self._run(transaction, "end_run", **values)
+    async def end(self, library: Writable, run: IngestRun) -> None:
+        values = {**asdict(run), "now": run.updated_at}
+        await self._do(library, "end_run", **values)
 
-    async def complete(
-        self, transaction: Transaction, account_id: int, run_id: str, highest: int | None
-    ) -> None:
+    async def complete(self, library: Writable, run_id: str, highest: int | None) -> None:
         """The run has read the list as far as it was not known."""
-        values = {"run_id": run_id, "is_complete": True, "highest": highest}
-        await self._run(transaction, "complete_run", account_id=account_id, **values)
+        await self._do(library, "complete_run", run_id=run_id, is_complete=True, highest=highest)
 
-    async def progress(self, reader: Reader, account_id: int, run_id: str) -> RunProgress:
-        rows = await self._rows(reader, "progress", account_id=account_id, run_id=run_id)
+    async def progress(self, library: Readable, run_id: str) -> RunProgress:
+        rows = await self._of(library, "progress", run_id=run_id)
         return RunProgress(*rows[0])
 
-    async def page(
-        self, reader: Reader, account_id: int, run_id: str, seq: int
-    ) -> tuple[bytes, bytes] | None:
+    async def page(self, library: Readable, run_id: str, seq: int) -> tuple[bytes, bytes] | None:
         """The fingerprint of a page, and the answer to it."""
-        rows = await self._rows(reader, "page", account_id=account_id, run_id=run_id, seq=seq)
+        rows = await self._of(library, "page", run_id=run_id, seq=seq)
         return (bytes(rows[0][0]), bytes(rows[0][1])) if rows else None
 
-    async def add_page(
-        self, transaction: Transaction, account_id: int, page: StoredPage, now: int
-    ) -> bool:
+    async def add_page(self, library: Writable, page: StoredPage, now: int) -> bool:
         """False if the page is stored already."""
-        values = {**asdict(page), **asdict(page.link), "account_id": account_id, "now": now}
-        return bool(await self._rows(transaction, "insert_page", **values))
+        values = {**asdict(page), **asdict(page.link), "now": now}
+        return bool(await self._of(library, "insert_page", **values))
 
     async def links(self, account_id: int, run_id: str) -> Sequence[PageLink]:
         """The pages of the list of all saved posts, in the order of their numbers."""
         return _links(await self._read_slowly("links", account_id=account_id, run_id=run_id))
 
-    async def links_within(
-        self, transaction: Transaction, account_id: int, run_id: str
-    ) -> Sequence[PageLink]:
-        return _links(await self._rows(transaction, "links", account_id=account_id, run_id=run_id))
+    async def links_within(self, library: Writable, run_id: str) -> Sequence[PageLink]:
+        return _links(await self._of(library, "links", run_id=run_id))
 
-    async def head(self, reader: Reader, account_id: int, limit: int) -> Sequence[tuple[str, int]]:
+    async def head(self, library: Readable, limit: int) -> Sequence[tuple[str, int]]:
         """The newest posts of the library, with their indexes."""
-        rows = await self._rows(reader, "head", account_id=account_id, limit=limit)
+        rows = await self._of(library, "head", limit=limit)
         return [(post_id, sort_index) for post_id, sort_index in rows]
 
     async def sweep(
-        self,
-        transaction: Transaction,
-        account_id: int,
-        *,
-        pages_before: int,
-        runs_before: int,
-        most: int,
+        self, library: Writable, *, pages_before: int, runs_before: int, most: int
     ) -> int:
         """Removes a few old pages and runs; returns how many."""
-        values = {"account_id": account_id, "before": pages_before, "most": most}
-        pages = await self._rows(transaction, "old_pages", **values)
+        values = {"before": pages_before, "most": most}
+        pages = await self._of(library, "old_pages", **values)
         values["before"] = runs_before
-        return len(pages) + len(await self._rows(transaction, "old_runs", **values))
+        return len(pages) + len(await self._of(library, "old_runs", **values))
 
 
 def _links(rows: Sequence[Any]) -> Sequence[PageLink]:
@@ -246,56 +220,46 @@ class SourcePostStore(Store):
     resource = "ingest"
 
     async def see(
-        self,
-        transaction: Transaction,
-        account_id: int,
-        post_ids: Sequence[str],
-        run: IngestRun,
-        at: int,
+        self, library: Writable, post_ids: Sequence[str], run: IngestRun, at: int
     ) -> None:
         """A run saw these posts in the list of all saved posts."""
         values = [
-            {**_key(account_id, run.user), "post_id": post_id, "run_id": run.run_id, "at": at}
+            {
+                **_key(library.account_id, run.user),
+                "post_id": post_id,
+                "run_id": run.run_id,
+                "at": at,
+            }
             for post_id in sorted(post_ids)
         ]
         if values:
-            await transaction.run_many(self._sql["see_post"], values)
+            await self._do_many(library, "see_post", values)
 
     async def change(
-        self,
-        transaction: Transaction,
-        account_id: int,
-        user: SourceUser,
-        post_id: str,
-        *,
-        at: int,
-        is_saved: bool,
+        self, library: Writable, user: SourceUser, post_id: str, *, at: int, is_saved: bool
     ) -> None:
         values = {"post_id": post_id, "at": at, "removed_at": None if is_saved else at}
-        await self._run(transaction, "change_post", **_key(account_id, user), **values)
+        await self._do(library, "change_post", **_key(library.account_id, user), **values)
 
     async def seen(
-        self, reader: Reader, account_id: int, user: SourceUser, post_ids: Sequence[str]
+        self, library: Readable, user: SourceUser, post_ids: Sequence[str]
     ) -> dict[str, Seen]:
         """What the source last said about each of these posts."""
-        rows = await self._rows(reader, "changes", **_key(account_id, user), post_ids=post_ids)
+        rows = await self._of(
+            library, "changes", **_key(library.account_id, user), post_ids=post_ids
+        )
         return {post_id: Seen(seen_run, changed_at) for post_id, changed_at, seen_run in rows}
 
-    async def at_indexes(
-        self, transaction: Transaction, account_id: int, indexes: Sequence[int]
-    ) -> list[str]:
+    async def at_indexes(self, library: Writable, indexes: Sequence[int]) -> list[str]:
         """The posts of the library that have these places."""
         found = []
         for index in indexes:
-            values = {"account_id": account_id, "sort_index": index}
-            found += [row[0] for row in await transaction.rows(self._sql["posts_at"], values)]
+            found += [row[0] for row in await self._of(library, "posts_at", sort_index=index)]
         return found
 
-    async def last_changes(
-        self, reader: Reader, account_id: int, post_ids: Sequence[str]
-    ) -> dict[str, int]:
+    async def last_changes(self, library: Readable, post_ids: Sequence[str]) -> dict[str, int]:
         """When any source last said something about each of these posts."""
-        rows = await self._rows(reader, "last_changes", account_id=account_id, post_ids=post_ids)
+        rows = await self._of(library, "last_changes", post_ids=post_ids)
         return {post_id: changed_at for post_id, changed_at in rows}  # noqa: C416 - a row is no tuple
 
     async def missing(
@@ -307,45 +271,33 @@ class SourcePostStore(Store):
         return [row[0] for row in await self._read_slowly("candidates", **key, **part)]
 
     async def remove(
-        self,
-        transaction: Transaction,
-        account_id: int,
-        post_ids: Sequence[str],
-        run: IngestRun,
-        at: int,
+        self, library: Writable, post_ids: Sequence[str], run: IngestRun, at: int
     ) -> None:
         """Records that the posts are not saved at the source any more."""
         values = {"post_ids": post_ids, "run_id": run.run_id, "at": at}
-        await self._run(transaction, "remove_posts", **_key(account_id, run.user), **values)
+        await self._do(library, "remove_posts", **_key(library.account_id, run.user), **values)
 
     async def note_gone(
-        self,
-        transaction: Transaction,
-        account_id: int,
-        user: SourceUser,
-        posts: Sequence[GonePost],
-        at: int,
+        self, library: Writable, user: SourceUser, posts: Sequence[GonePost], at: int
     ) -> None:
         """The source lists these posts and does not show them. They must be noted as listed."""
-        values = [{**_key(account_id, user), **post._asdict(), "at": at} for post in sorted(posts)]
+        values = [
+            {**_key(library.account_id, user), **post._asdict(), "at": at} for post in sorted(posts)
+        ]
         if values:
-            await transaction.run_many(self._sql["gone_post"], values)
+            await self._do_many(library, "gone_post", values)
 
-    async def note_shown(
-        self, transaction: Transaction, account_id: int, post_ids: Sequence[str], at: int
-    ) -> None:
-        values = {"account_id": account_id, "post_ids": post_ids, "at": at}
+    async def note_shown(self, library: Writable, post_ids: Sequence[str], at: int) -> None:
+        values = {"post_ids": post_ids, "at": at}
         if post_ids:
-            await self._run(transaction, "shown_posts", **values)
+            await self._do(library, "shown_posts", **values)
 
-    async def hidden(
-        self, reader: Reader, account_id: int, post_ids: Sequence[str]
-    ) -> dict[str, HiddenPost]:
+    async def hidden(self, library: Readable, post_ids: Sequence[str]) -> dict[str, HiddenPost]:
         """The posts, among the given ones, that their source lists but does not show."""
-        values = {"account_id": account_id, "post_ids": post_ids}
+        values = {"post_ids": post_ids}
         return {
             post_id: HiddenPost(with_offset(gone_at), reason, sort_index)
-            for post_id, gone_at, reason, sort_index in await self._rows(reader, "hidden", **values)
+            for post_id, gone_at, reason, sort_index in await self._of(library, "hidden", **values)
         }
 
     async def other_lists(
@@ -365,16 +317,13 @@ class SourcePostStore(Store):
         rows = await self._read("removed", **_key(account_id, user), post_ids=post_ids)
         return {post_id: removed_at for post_id, removed_at in rows}  # noqa: C416 - a row is no tuple
 
-    async def put_folders(
-        self, transaction: Transaction, account_id: int, names: Mapping[str, str]
-    ) -> int:
+    async def put_folders(self, library: Writable, names: Mapping[str, str]) -> int:
         """Stores the names of folders by their ids; returns how many folders are stored now."""
         values = [
-            {"account_id": account_id, "folder_id": folder_id, "name": name}
-            for folder_id, name in sorted(names.items())
+            {"folder_id": folder_id, "name": name} for folder_id, name in sorted(names.items())
         ]
-        await transaction.run_many(self._sql["put_folder"], values)
-        rows = await self._rows(transaction, "count_folders", account_id=account_id)
+        await self._do_many(library, "put_folder", values)
+        rows = await self._of(library, "count_folders")
         return int(rows[0][0])
 
     async def folder(self, account_id: int, folder_id: str) -> str:

@@ -16,8 +16,8 @@ from bowerbird.model.labels import (
     View,
     ViewSort,
 )
-from bowerbird.storage.database import Database, Reader, Row, Store, Transaction
-from bowerbird.storage.libraries import LockedLibrary, LockedStore
+from bowerbird.storage.database import Database, Readable, Row, Store, Transaction, Writable
+from bowerbird.storage.libraries import LockedLibrary
 
 _choices = msgspec.json.Decoder(Choices).decode
 _query = msgspec.json.Decoder(Query).decode
@@ -39,12 +39,12 @@ class ShareStore(Store):
     async def of_account(self, account_id: int) -> list[Share]:
         return [_share(row) for row in await self._read("of_account", account_id=account_id)]
 
-    async def by_id(self, reader: Reader, account_id: int, share_id: str) -> Share | None:
-        rows = await self._rows(reader, "by_id", account_id=account_id, share_id=share_id)
+    async def by_id(self, library: Readable, share_id: str) -> Share | None:
+        rows = await self._of(library, "by_id", share_id=share_id)
         return _share(rows[0]) if rows else None
 
-    async def count(self, reader: Reader, account_id: int) -> int:
-        return int((await self._rows(reader, "count", account_id=account_id))[0][0])
+    async def count(self, library: Readable) -> int:
+        return int((await self._of(library, "count"))[0][0])
 
     async def page(self, before: tuple[int, str], limit: int) -> Sequence[Share]:
         """Of all accounts: the newest before this time and id."""
@@ -63,7 +63,7 @@ class ShareStore(Store):
         """
         held = msgspec.structs.replace(share, share_id=f"{share.share_id} claim")
         is_free = await self.insert(transaction, held)
-        await self.delete(transaction, held.account_id, held.share_id)
+        await self.delete(Writable(transaction, held.account_id), held.share_id)
         return is_free
 
     async def update(self, transaction: Transaction, share: Share) -> None:
@@ -77,14 +77,12 @@ class ShareStore(Store):
         rows = await self._rows(transaction, "stop", **values)
         return (rows[0][0], _choices(rows[0][1])) if rows else None
 
-    async def delete(self, transaction: Transaction, account_id: int, share_id: str) -> None:
-        await self._run(transaction, "delete", account_id=account_id, share_id=share_id)
+    async def delete(self, library: Writable, share_id: str) -> None:
+        await self._do(library, "delete", share_id=share_id)
 
-    async def end(
-        self, transaction: Transaction, account_id: int, kind: Shared, target: str
-    ) -> None:
+    async def end(self, library: Writable, kind: Shared, target: str) -> None:
         """Ends the sharing of what is being deleted."""
-        await self._run(transaction, "end", account_id=account_id, kind=kind, target=target)
+        await self._do(library, "end", kind=kind, target=target)
 
 
 def _values(share: Share) -> dict[str, Any]:
@@ -116,7 +114,7 @@ def _share(row: Row) -> Share:
 REFUSED_CHARACTERS: Final = 1_000
 
 
-class LabelStore(LockedStore):
+class LabelStore(Store):
     resource = "labels"
 
     def __init__(self, database: Database) -> None:
@@ -163,32 +161,30 @@ class LabelStore(LockedStore):
     async def count_within(self, library: LockedLibrary) -> int:
         return int((await self._of(library, "total"))[0][0])
 
-    async def by_id(self, reader: Reader, account_id: int, label_id: int) -> Label | None:
-        rows = await self._rows(reader, "by_id", account_id=account_id, label_id=label_id)
+    async def by_id(self, library: Readable, label_id: int) -> Label | None:
+        rows = await self._of(library, "by_id", label_id=label_id)
         return Label(*rows[0]) if rows else None
 
     async def created_at(self, library: LockedLibrary, label_id: int) -> int:
         return int((await self._of(library, "created_at", label_id=label_id))[0][0])
 
-    async def changed_at(self, reader: Reader, account_id: int, label_id: int) -> int:
+    async def changed_at(self, library: Readable, label_id: int) -> int:
         """When the label was last changed itself; 0 if it is not there any more."""
-        rows = await self._rows(reader, "changed_at", account_id=account_id, label_id=label_id)
+        rows = await self._of(library, "changed_at", label_id=label_id)
         return int(rows[0][0]) if rows else 0
 
     async def by_ids(self, library: LockedLibrary, label_ids: Sequence[int]) -> dict[int, Label]:
         rows = await self._of(library, "by_ids", label_ids=label_ids)
         return {row[0]: Label(*row) for row in rows}
 
-    async def being_renamed(self, transaction: Transaction, account_id: int) -> Label | None:
+    async def being_renamed(self, library: Writable) -> Label | None:
         """The label whose rename has not reached all its posts yet, if any."""
-        rows = await self._rows(transaction, "being_renamed", account_id=account_id)
+        rows = await self._of(library, "being_renamed")
         return Label(*rows[0]) if rows else None
 
-    async def named(
-        self, reader: Reader, account_id: int, name_keys: Sequence[str]
-    ) -> dict[str, Label]:
+    async def named(self, library: Readable, name_keys: Sequence[str]) -> dict[str, Label]:
         """The labels that exist among these folded names, keyed by folded name."""
-        rows = await self._rows(reader, "named", account_id=account_id, name_keys=name_keys)
+        rows = await self._of(library, "named", name_keys=name_keys)
         return {row[2]: Label(*row) for row in rows}
 
     async def newest_pairs(self, account_id: int, limit: int) -> tuple[str, str]:
@@ -229,7 +225,7 @@ class LabelStore(LockedStore):
         """Its sharing ends with it."""
         await self._do(library, "delete", **_row(label))
         label_id = str(label.label_id)
-        await self._shares.end(library.transaction, library.account_id, Shared.LABEL, label_id)
+        await self._shares.end(library, Shared.LABEL, label_id)
 
     async def detach_all(self, library: LockedLibrary, numbers: Sequence[int]) -> None:
         """Removes all labels of bookmarks."""
@@ -265,7 +261,7 @@ def _row(label: Label) -> dict[str, Any]:
     }
 
 
-class ViewStore(LockedStore):
+class ViewStore(Store):
     resource = "views"
 
     def __init__(self, database: Database) -> None:
@@ -280,15 +276,15 @@ class ViewStore(LockedStore):
         return [_view(row) for row in await self._read("pinned", **values)]
 
     async def by_slug(self, account_id: int, slug: str) -> View | None:
-        return await self.by_slug_within(self._database, account_id, slug)
+        return await self.by_slug_within(Readable(self._database, account_id), slug)
 
-    async def by_slug_within(self, reader: Reader, account_id: int, slug: str) -> View | None:
-        rows = await self._rows(reader, "by_slug", account_id=account_id, slug=slug)
+    async def by_slug_within(self, library: Readable, slug: str) -> View | None:
+        rows = await self._of(library, "by_slug", slug=slug)
         return _view(rows[0]) if rows else None
 
-    async def all_within(self, reader: Reader, account_id: int) -> dict[str, View]:
+    async def all_within(self, library: Readable) -> dict[str, View]:
         """Every view by its slug, read inside a transaction or outside of one."""
-        rows = await self._rows(reader, "all", account_id=account_id)
+        rows = await self._of(library, "all")
         return {row[0]: _view(row) for row in rows}
 
     async def put(self, library: LockedLibrary, view: View) -> None:
@@ -305,7 +301,7 @@ class ViewStore(LockedStore):
     async def delete(self, library: LockedLibrary, slug: str) -> None:
         """Its sharing ends with it."""
         await self._do(library, "delete", slug=slug)
-        await self._shares.end(library.transaction, library.account_id, Shared.VIEW, slug)
+        await self._shares.end(library, Shared.VIEW, slug)
 
 
 def _view(row: Row) -> View:

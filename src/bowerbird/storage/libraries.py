@@ -4,7 +4,7 @@ Also how much of its daily bounds an account has used, and what happened to the 
 UTC calendar day.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
@@ -19,20 +19,18 @@ from bowerbird.model.instants import without_offset
 from bowerbird.model.labels import Label, name_key
 from bowerbird.storage.database import (
     Database,
-    Reader,
+    Readable,
     Row,
-    Running,
     Store,
     Transaction,
+    Writable,
     place_of,
 )
 
 
-class LockedLibrary(Struct):
+class LockedLibrary(Writable):
     """A library row that a transaction has locked, with its next free numbers."""
 
-    transaction: Transaction
-    account_id: int
     place: int
     next_number: int
     next_label_id: int
@@ -52,22 +50,6 @@ class LockedLibrary(Struct):
     def new_label(self, name: str) -> Label:
         self.next_label_id += 1
         return Label(self.next_label_id - 1, name, name_key(name))
-
-
-class LockedStore(Store):
-    """Statements of a library inside of the transaction that has locked it."""
-
-    def _of(self, library: LockedLibrary, name: str, /, **values: Any) -> Running[Sequence[Row]]:
-        return library.transaction.rows(self._sql[name], library.values | values)
-
-    def _do(self, library: LockedLibrary, name: str, /, **values: Any) -> Running[None]:
-        return library.transaction.run(self._sql[name], library.values | values)
-
-    def _do_many(
-        self, library: LockedLibrary, name: str, rows: Iterable[dict[str, Any]], /
-    ) -> Running[None]:
-        of = library.values
-        return library.transaction.run_many(self._sql[name], [of | row for row in rows])
 
 
 class LibraryStore(Store):
@@ -100,9 +82,9 @@ class LibraryStore(Store):
             None if is_open is None else bool(is_open),
         )
 
-    async def version(self, reader: Reader, account_id: int) -> int | None:
+    async def version(self, library: Readable) -> int | None:
         """None if the account no longer exists."""
-        rows = await reader.rows(self._sql["version"], {"account_id": account_id})
+        rows = await self._of(library, "version")
         return int(rows[0][0]) if rows else None
 
     async def advance(
@@ -119,55 +101,35 @@ class LibraryStore(Store):
         Without `touches`, the caller calls `touch_posts` for all changes of a transaction.
         """
         values = {
-            "account_id": library.account_id,
             "next_number": library.next_number,
             "next_label_id": library.next_label_id,
             **msgspec.structs.asdict(change),
             "events": _count(happened),
         }
-        await library.transaction.run(self._sql["advance"], values)
-        await self._log(library.transaction, library.account_id, happened, now, touches=touches)
+        await self._do(library, "advance", **values)
+        await self._log(library, happened, now, touches=touches)
 
     async def touch(
-        self,
-        transaction: Transaction,
-        account_id: int,
-        happened: Sequence[Happening] = (),
-        now: int = 0,
+        self, library: Writable, happened: Sequence[Happening] = (), now: int = 0
     ) -> None:
         """Raises the version, and logs what happened just now."""
-        await self._run(transaction, "touch", account_id=account_id, events=_count(happened))
-        await self._log(transaction, account_id, happened, now)
+        await self._do(library, "touch", events=_count(happened))
+        await self._log(library, happened, now)
 
     async def _log(
-        self,
-        transaction: Transaction,
-        account_id: int,
-        happened: Sequence[Happening],
-        now: int,
-        *,
-        touches: bool = True,
+        self, library: Writable, happened: Sequence[Happening], now: int, *, touches: bool = True
     ) -> None:
         """The row of the library is locked, so that rows are added in the order of commits."""
         if not happened:
             return
-        values = {
-            "account_id": account_id,
-            "size": _count(happened),
-            "at": now,
-            "body": events.encode(happened),
-        }
-        await transaction.run(self._sql["log"], values)
+        await self._do(library, "log", size=_count(happened), at=now, body=events.encode(happened))
         changed = events.changed_posts(happened) if touches else ()
         if changed:
-            await self.touch_posts(transaction, account_id, changed, now)
+            await self.touch_posts(library, changed, now)
 
-    async def touch_posts(
-        self, transaction: Transaction, account_id: int, post_ids: Sequence[str], now: int
-    ) -> None:
+    async def touch_posts(self, library: Writable, post_ids: Sequence[str], now: int) -> None:
         """Notes when posts changed."""
-        values = {"account_id": account_id, "post_ids": post_ids, "updated_at": without_offset(now)}
-        await transaction.run(self._sql["touch_posts"], values)
+        await self._do(library, "touch_posts", post_ids=post_ids, updated_at=without_offset(now))
 
 
 def _count(happened: Sequence[Happening]) -> int:
@@ -189,34 +151,24 @@ class DayUse(Struct, frozen=True):
     bytes: int = 0
 
 
-class DailyUseStore:
-    def __init__(self, database: Database, resource: str) -> None:
-        self._sql = database.queries("daily_use")
-        self._resource = resource
+class DailyUseStore(Store):
+    resource = "daily_use"
 
-    async def used(self, reader: Reader, account_id: int, day: int) -> DayUse:
-        values = {"account_id": account_id, "resource": self._resource, "day": day}
-        return _use(await reader.rows(self._sql["used"], values))
+    def __init__(self, database: Database, used: str) -> None:
+        super().__init__(database)
+        self._used = used
 
-    async def add(
-        self, transaction: Transaction, account_id: int, day: int, *, uses: int = 0, size: int = 0
-    ) -> DayUse:
+    async def used(self, library: Readable, day: int) -> DayUse:
+        return _use(await self._of(library, "used", resource=self._used, day=day))
+
+    async def add(self, library: Writable, day: int, *, uses: int = 0, size: int = 0) -> DayUse:
         """Adds to the use of the day, and returns it."""
-        values = {
-            "account_id": account_id,
-            "resource": self._resource,
-            "day": day,
-            "uses": uses,
-            "bytes": size,
-        }
-        return _use(await transaction.rows(self._sql["add"], values))
+        values = {"resource": self._used, "day": day, "uses": uses, "bytes": size}
+        return _use(await self._of(library, "add", **values))
 
-    async def give_back(
-        self, transaction: Transaction, account_id: int, day: int, size: int
-    ) -> None:
+    async def give_back(self, library: Writable, day: int, size: int) -> None:
         """Subtracts bytes that were added on the same day, and not used after all."""
-        values = {"account_id": account_id, "resource": self._resource, "day": day, "bytes": size}
-        await transaction.run(self._sql["give_back"], values)
+        await self._do(library, "give_back", resource=self._used, day=day, bytes=size)
 
 
 def _use(rows: Sequence[Row]) -> DayUse:
@@ -226,16 +178,15 @@ def _use(rows: Sequence[Row]) -> DayUse:
 class ActivityStore(Store):
     resource = "activity"
 
-    async def add(self, transaction: Transaction, account_id: int, entry: ActivityEntry) -> None:
+    async def add(self, library: Writable, entry: ActivityEntry) -> None:
         values = {
-            "account_id": account_id,
             "at": entry.at,
             "entry_id": entry.entry_id,
             "kind": entry.kind,
             "detail": entry.detail,
             "address": entry.address,
         }
-        await self._run(transaction, "insert", **values)
+        await self._do(library, "insert", **values)
 
     async def page(
         self, account_id: int, before: tuple[int, str], limit: int
@@ -248,15 +199,13 @@ class ActivityStore(Store):
             for at, entry_id, kind, detail, address in await self._read("page", **values)
         ]
 
-    async def sweep(
-        self, transaction: Transaction, account_id: int, before: int, kept: int, limit: int
-    ) -> int:
+    async def sweep(self, library: Writable, before: int, kept: int, limit: int) -> int:
         """Removes entries before a time, and those older than the newest `kept` ones."""
-        values = {"account_id": account_id, "kept": kept}
-        [[oldest]] = await self._rows(transaction, "oldest_kept", **values)
+        values = {"kept": kept}
+        [[oldest]] = await self._of(library, "oldest_kept", **values)
         before = max(before, oldest or 0)
-        values = {"account_id": account_id, "before": before, "limit": limit}
-        return len(await self._rows(transaction, "remove_some", **values))
+        values = {"before": before, "limit": limit}
+        return len(await self._of(library, "remove_some", **values))
 
 
 def _kind(text: str) -> ActivityKind | str:

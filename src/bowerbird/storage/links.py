@@ -17,14 +17,14 @@ from bowerbird.model.posts.networks import (
     Reason,
     content_of,
 )
-from bowerbird.storage.database import Transaction
-from bowerbird.storage.libraries import LockedLibrary, LockedStore
+from bowerbird.storage.database import Store, Transaction, Writable
+from bowerbird.storage.libraries import LockedLibrary
 
 # Keeps a transaction short.
 _AT_ONCE: Final = 500
 
 
-class LinkStore(LockedStore):
+class LinkStore(Store):
     resource = "links"
 
     async def add(self, library: LockedLibrary, post_ids: Sequence[str], now: int) -> None:
@@ -47,13 +47,10 @@ class LinkStore(LockedStore):
         rows = await self._read("due", account_id=account_id, host=host, now=now, limit=limit)
         return [DueLink(*row) for row in rows]
 
-    async def set_hosts(
-        self, transaction: Transaction, account_id: int, hosts: Sequence[tuple[str, str]]
-    ) -> None:
+    async def set_hosts(self, library: Writable, hosts: Sequence[tuple[str, str]]) -> None:
         """`hosts`: by post; a post without a host stays a link."""
         rows = [
             {
-                "account_id": account_id,
                 "post_id": post_id,
                 "host": host,
                 "state": WAITING if host else LEFT,
@@ -61,31 +58,22 @@ class LinkStore(LockedStore):
             }
             for post_id, host in hosts
         ]
-        await transaction.run_many(self._sql["set_host"], rows)
+        await self._do_many(library, "set_host", rows)
 
-    async def failed(
-        self, transaction: Transaction, account_id: int, failures: Sequence[FailedLink]
-    ) -> None:
-        rows = [{"account_id": account_id, **msgspec.structs.asdict(one)} for one in failures]
-        await transaction.run_many(self._sql["failed"], rows)
+    async def failed(self, library: Writable, failures: Sequence[FailedLink]) -> None:
+        rows = [{**msgspec.structs.asdict(one)} for one in failures]
+        await self._do_many(library, "failed", rows)
 
     async def postpone(
-        self,
-        transaction: Transaction,
-        account_id: int,
-        host: str,
-        reason: Reason,
-        *,
-        due_at: int,
-        oldest: int,
+        self, library: Writable, host: str, reason: Reason, *, due_at: int, oldest: int
     ) -> bool:
         """The links of a host wait, except those that have waited since before `oldest`.
 
         Some at a time: False if none was left to change.
         """
-        values = {"account_id": account_id, "host": host, "reason": reason, "limit": _AT_ONCE}
-        given_up = await self._rows(transaction, "give_up", **values, before=oldest)
-        waiting = await self._rows(transaction, "postpone", **values, due_at=due_at)
+        values = {"host": host, "reason": reason, "limit": _AT_ONCE}
+        given_up = await self._of(library, "give_up", **values, before=oldest)
+        waiting = await self._of(library, "postpone", **values, due_at=due_at)
         return bool(given_up or waiting)
 
     async def content(self, account_id: int, post_id: str, *, is_fetched: bool) -> PostContent:

@@ -18,7 +18,13 @@ from bowerbird.model.posts.media import (
     UnreadImage,
     url_key,
 )
-from bowerbird.storage.database import Reader, Store, Transaction, Values, place_values
+from bowerbird.storage.database import (
+    Readable,
+    Store,
+    Values,
+    Writable,
+    place_values,
+)
 
 WAITING: Final = "waiting"
 KEPT: Final = "kept"
@@ -28,40 +34,32 @@ LEFT_OUT: Final = "left_out"
 class MediaStore(Store):
     resource = "media"
 
-    async def account(self, reader: Reader, account_id: int) -> MediaAccount | None:
-        rows = await self._rows(reader, "account", account_id=account_id)
+    async def account(self, library: Readable) -> MediaAccount | None:
+        rows = await self._of(library, "account")
         if not rows:
             return None
         is_keeping, is_clearing, *rest = rows[0]
         return MediaAccount(bool(is_keeping), bool(is_clearing), *rest)
 
-    async def switch(self, transaction: Transaction, account_id: int, *, is_keeping: bool) -> None:
-        await self._run(transaction, "switch", account_id=account_id, is_keeping=is_keeping)
+    async def switch(self, library: Writable, *, is_keeping: bool) -> None:
+        await self._do(library, "switch", is_keeping=is_keeping)
 
-    async def begin(self, transaction: Transaction, account_id: int) -> None:
+    async def begin(self, library: Writable) -> None:
         """Keeps the images of an account from now on, unless it has decided."""
-        await self._run(transaction, "begin", account_id=account_id)
+        await self._do(library, "begin")
 
-    async def clear(self, transaction: Transaction, account_id: int) -> None:
-        await self._run(transaction, "clear", account_id=account_id)
+    async def clear(self, library: Writable) -> None:
+        await self._do(library, "clear")
 
-    async def cleared(self, transaction: Transaction, account_id: int) -> None:
-        await self._run(transaction, "cleared", account_id=account_id)
+    async def cleared(self, library: Writable) -> None:
+        await self._do(library, "cleared")
 
-    async def looked(self, transaction: Transaction, account: Account, now: int) -> None:
+    async def looked(self, library: Writable, account: Account, now: int) -> None:
         """Records that all posts of this state of the library were looked at."""
-        values = {
-            "account_id": account.account_id,
-            "epoch": account.epoch,
-            "version": account.version,
-            "now": now,
-        }
-        await self._run(transaction, "looked", **values)
+        await self._do(library, "looked", epoch=account.epoch, version=account.version, now=now)
 
-    async def postpone_account(
-        self, transaction: Transaction, account_id: int, due_at: int
-    ) -> None:
-        await self._run(transaction, "postpone_account", account_id=account_id, due_at=due_at)
+    async def postpone_account(self, library: Writable, due_at: int) -> None:
+        await self._do(library, "postpone_account", due_at=due_at)
 
     async def due_accounts(
         self, after: int, limit: int, *, now: int, looked_before: int, quota: int, is_on: bool
@@ -121,16 +119,11 @@ class MediaStore(Store):
         return [UnknownPost(*row) for row in await self._read_slowly("unknown_posts", **values)]
 
     async def put_links(
-        self,
-        transaction: Transaction,
-        account_id: int,
-        posts: Mapping[UnknownPost, Sequence[ImageLink]],
-        now: int,
+        self, library: Writable, posts: Mapping[UnknownPost, Sequence[ImageLink]], now: int
     ) -> list[str]:
         """Records the images of posts; returns the keys of those that a post no longer has."""
-        account = {"account_id": account_id}
         ids = [post.post_id for post in posts]
-        had = await self._rows(transaction, "links_of", **account, post_ids=ids)
+        had = await self._of(library, "links_of", post_ids=ids)
         links = {
             (post.post_id, url_key(link.url)): link
             for post, found in posts.items()
@@ -148,7 +141,7 @@ class MediaStore(Store):
         }
         for name, batch in batches.items():
             if batch:
-                await transaction.run_many(self._sql[name], [{**account, **v} for v in batch])
+                await self._do_many(library, name, batch)
         return [name for _, name in lost]
 
     async def lost_posts(self, account_id: int, after: str, limit: int) -> list[str]:
@@ -159,105 +152,76 @@ class MediaStore(Store):
         rows = await self._read("some_posts", account_id=account_id, limit=limit)
         return [row[0] for row in rows]
 
-    async def is_lost(self, transaction: Transaction, account_id: int, post_id: str) -> bool:
+    async def is_lost(self, library: Writable, post_id: str) -> bool:
         """Whether a post is neither in the library nor in the trash."""
-        values = {"account_id": account_id, "post_id": post_id}
-        return bool(await self._rows(transaction, "is_lost", **values))
+        return bool(await self._of(library, "is_lost", post_id=post_id))
 
-    async def remove_post(
-        self, transaction: Transaction, account_id: int, post_id: str
-    ) -> list[str]:
+    async def remove_post(self, library: Writable, post_id: str) -> list[str]:
         """Forgets a post; returns the keys of its images."""
-        values = {"account_id": account_id, "post_id": post_id}
-        await self._run(transaction, "delete_post", **values)
-        return [row[0] for row in await self._rows(transaction, "delete_links", **values)]
+        values = {"post_id": post_id}
+        await self._do(library, "delete_post", **values)
+        return [row[0] for row in await self._of(library, "delete_links", **values)]
 
-    async def remove_unlinked(
-        self, transaction: Transaction, account_id: int, url_keys: Sequence[str]
-    ) -> list[str]:
+    async def remove_unlinked(self, library: Writable, url_keys: Sequence[str]) -> list[str]:
         """Forgets images that no post has; returns the ids of files that nothing needs."""
         media_ids: dict[str, None] = {}
         for name in url_keys:
-            values = {"account_id": account_id, "url_key": name}
-            for files in await transaction.rows(self._sql["delete_source"], values):
+            values = {"url_key": name}
+            for files in await self._of(library, "delete_source", **values):
                 media_ids |= dict.fromkeys(each for each in files if each is not None)
         removed, size = [], 0
         for media_id in media_ids:
-            values = {"account_id": account_id, "media_id": media_id}
-            for (count,) in await transaction.rows(self._sql["delete_file"], values):
+            values = {"media_id": media_id}
+            for (count,) in await self._of(library, "delete_file", **values):
                 removed.append(media_id)
                 size += count
         if removed:
-            values = {"account_id": account_id, "files": len(removed), "bytes": size}
-            await self._run(transaction, "give_back", **values)
+            await self._do(library, "give_back", files=len(removed), bytes=size)
         return removed
 
     async def due_sources(self, account_id: int, now: int, limit: int) -> list[DueImage]:
         rows = await self._read("due_sources", account_id=account_id, now=now, limit=limit)
         return [DueImage(*row) for row in rows]
 
-    async def by_content(self, reader: Reader, account_id: int, content_hash: bytes) -> str:
+    async def by_content(self, library: Readable, content_hash: bytes) -> str:
         """The id of the file with this content, or ''."""
-        values = {"account_id": account_id, "content_hash": content_hash}
-        rows = await self._rows(reader, "by_content", **values)
+        rows = await self._of(library, "by_content", content_hash=content_hash)
         return str(rows[0][0]) if rows else ""
 
     async def source_is_kept(
-        self,
-        transaction: Transaction,
-        account_id: int,
-        name: str,
-        media_id: str,
-        small_id: str | None,
+        self, library: Writable, name: str, media_id: str, small_id: str | None
     ) -> bool:
         """False if no post has the image any more."""
-        values = {
-            "account_id": account_id,
-            "url_key": name,
-            "media_id": media_id,
-            "small_id": small_id,
-        }
-        return bool(await self._rows(transaction, "source_is_kept", **values))
+        values = {"url_key": name, "media_id": media_id, "small_id": small_id}
+        return bool(await self._of(library, "source_is_kept", **values))
 
-    async def source_failed(
-        self, transaction: Transaction, account_id: int, failure: FailedImage
-    ) -> None:
-        values = {"account_id": account_id, **msgspec.structs.asdict(failure)}
-        await self._run(transaction, "source_failed", **values)
+    async def source_failed(self, library: Writable, failure: FailedImage) -> None:
+        values = {**msgspec.structs.asdict(failure)}
+        await self._do(library, "source_failed", **values)
 
-    async def try_again(
-        self, transaction: Transaction, account_id: int, post_ids: Sequence[str], now: int
-    ) -> None:
+    async def try_again(self, library: Writable, post_ids: Sequence[str], now: int) -> None:
         """Images of these posts that could not be fetched are due again."""
-        await self._run(transaction, "try_again", account_id=account_id, post_ids=post_ids, now=now)
+        await self._do(library, "try_again", post_ids=post_ids, now=now)
 
-    async def take_room(
-        self, transaction: Transaction, account_id: int, files: int, size: int
-    ) -> None:
-        await self._run(transaction, "take_room", account_id=account_id, files=files, bytes=size)
+    async def take_room(self, library: Writable, files: int, size: int) -> None:
+        await self._do(library, "take_room", files=files, bytes=size)
 
     async def video_bytes(self, account_id: int) -> int:
         # It reads all files of the account.
         rows = await self._read_slowly("video_bytes", account_id=account_id)
         return int(rows[0][0])
 
-    async def video_bytes_within(self, transaction: Transaction, account_id: int) -> int:
-        rows = await self._rows(transaction, "video_bytes", account_id=account_id)
+    async def video_bytes_within(self, library: Writable) -> int:
+        rows = await self._of(library, "video_bytes")
         return int(rows[0][0])
 
-    async def is_full(self, transaction: Transaction, account_id: int, quota: int) -> None:
-        await self._run(transaction, "is_full", account_id=account_id, quota=quota)
+    async def is_full(self, library: Writable, quota: int) -> None:
+        await self._do(library, "is_full", quota=quota)
 
     async def put_file(
-        self,
-        transaction: Transaction,
-        account_id: int,
-        image: KeptImage,
-        content_hash: bytes,
-        now: int,
+        self, library: Writable, image: KeptImage, content_hash: bytes, now: int
     ) -> None:
         values = {
-            "account_id": account_id,
             "media_id": image.media_id,
             "content_hash": content_hash,
             "type": image.type,
@@ -266,7 +230,7 @@ class MediaStore(Store):
             "height": image.height,
             "now": now,
         }
-        await self._run(transaction, "put_file", **values)
+        await self._do(library, "put_file", **values)
 
     async def file(self, account_id: int, media_id: str) -> KeptImage | None:
         rows = await self._read("file", account_id=account_id, media_id=media_id)
@@ -290,16 +254,9 @@ class MediaStore(Store):
         rows = await self._read_slowly("unread_images", account_id=account_id, limit=limit)
         return [UnreadImage(*row) for row in rows]
 
-    async def is_read(
-        self, transaction: Transaction, account_id: int, image: UnreadImage, text: str
-    ) -> None:
-        await self._run(
-            transaction,
-            "image_is_read",
-            account_id=account_id,
-            post_id=image.post_id,
-            url_key=image.url_key,
-            text=text,
+    async def is_read(self, library: Writable, image: UnreadImage, text: str) -> None:
+        await self._do(
+            library, "image_is_read", post_id=image.post_id, url_key=image.url_key, text=text
         )
 
     async def existing(self, account_id: int, media_ids: Sequence[str]) -> set[str]:

@@ -25,7 +25,7 @@ from bowerbird.model.accounts import (
     SignedIn,
 )
 from bowerbird.model.digests import NO_ZONE
-from bowerbird.storage.database import Database, Reader, Row, Store, Transaction
+from bowerbird.storage.database import Database, Readable, Reader, Row, Store, Transaction, Writable
 from bowerbird.storage.libraries import LibraryStore
 
 _ACCOUNT_COLUMNS = len(Account.__struct_fields__)
@@ -48,12 +48,10 @@ class Alive(Struct, frozen=True):
 class SessionStore(Store):
     resource = "sessions"
 
-    async def insert(
-        self, transaction: Transaction, account_id: int, session_hash: bytes, session: Session
-    ) -> bool:
+    async def insert(self, library: Writable, session_hash: bytes, session: Session) -> bool:
         """False if the account is gone."""
-        values = {**asdict(session), "account_id": account_id, "session_hash": session_hash}
-        return bool(await self._rows(transaction, "insert", **values))
+        values = {**asdict(session), "session_hash": session_hash}
+        return bool(await self._of(library, "insert", **values))
 
     async def by_token(
         self, account_id: int, session_hash: bytes, alive: Alive, month: int
@@ -84,37 +82,32 @@ class SessionStore(Store):
         values = {"account_id": account_id, "limit": _LISTED, **asdict(alive)}
         return [Session(*row) for row in await self._read("list", **values)]
 
-    async def end(self, transaction: Transaction, account_id: int, session_id: str) -> str | None:
+    async def end(self, library: Writable, session_id: str) -> str | None:
         """Returns the browser of the session, or None if there is no such session."""
-        rows = await self._rows(transaction, "end", account_id=account_id, session_id=session_id)
+        rows = await self._of(library, "end", session_id=session_id)
         return str(rows[0][0]) if rows else None
 
-    async def end_all(self, transaction: Transaction, account_id: int) -> int:
+    async def end_all(self, library: Writable) -> int:
         # No session has this id.
-        return await self.end_others(transaction, account_id, "")
+        return await self.end_others(library, "")
 
-    async def end_others(self, transaction: Transaction, account_id: int, session_id: str) -> int:
-        values = {"account_id": account_id, "session_id": session_id}
-        return len(await self._rows(transaction, "end_others", **values))
+    async def end_others(self, library: Writable, session_id: str) -> int:
+        return len(await self._of(library, "end_others", session_id=session_id))
 
-    async def make_room(
-        self, transaction: Transaction, account_id: int, alive: Alive, most: int
-    ) -> None:
+    async def make_room(self, library: Writable, alive: Alive, most: int) -> None:
         """Ends expired sessions, and the least recently used ones beyond `most`."""
-        await self.sweep(transaction, account_id, alive)
-        await self._rows(transaction, "end_beyond", account_id=account_id, most=most)
+        await self.sweep(library, alive)
+        await self._of(library, "end_beyond", most=most)
 
-    async def sweep(self, transaction: Transaction, account_id: int, alive: Alive) -> int:
+    async def sweep(self, library: Writable, alive: Alive) -> int:
         """Removes expired sessions."""
-        values = {"account_id": account_id, **asdict(alive)}
-        return len(await self._rows(transaction, "end_expired", **values))
+        values = {**asdict(alive)}
+        return len(await self._of(library, "end_expired", **values))
 
-    async def replace_token(
-        self, transaction: Transaction, account_id: int, new_hash: bytes, session: Session
-    ) -> bool:
+    async def replace_token(self, library: Writable, new_hash: bytes, session: Session) -> bool:
         """Gives the session another cookie, and stores when and how the person proved it."""
-        values = {**asdict(session), "account_id": account_id, "new_hash": new_hash}
-        return bool(await self._rows(transaction, "replace_token", **values))
+        values = {**asdict(session), "new_hash": new_hash}
+        return bool(await self._of(library, "replace_token", **values))
 
     async def put_uses(self, uses: Mapping[tuple[int, str], int]) -> None:
         """Takes (account, session) -> time of the last use."""
@@ -145,15 +138,14 @@ class OneTimeLinkStore(Store):
         """None if the account has so many open links of this kind already."""
         link = OneTimeLink(secrets.token_hex(4), kind, account_id, detail, now, now + lives)
         await self._run(transaction, "remove_expired", account_id=account_id, kind=kind, now=now)
-        if await self.count(transaction, account_id, kind, now) >= most:
+        if await self.count(Writable(transaction, account_id), kind, now) >= most:
             return None
         await self._run(transaction, "insert", **asdict(link), link_hash=link_hash)
         return link
 
-    async def count(self, reader: Reader, account_id: int, kind: LinkKind, now: int) -> int:
+    async def count(self, library: Readable, kind: LinkKind, now: int) -> int:
         """The number of links that can still be used."""
-        values = {"account_id": account_id, "kind": kind, "now": now}
-        return int((await self._rows(reader, "count", **values))[0][0])
+        return int((await self._of(library, "count", kind=kind, now=now))[0][0])
 
     async def sweep(self, transaction: Transaction, before: int, limit: int) -> int:
         """Removes links that expired before a time, used or not."""
@@ -190,14 +182,11 @@ class OneTimeLinkStore(Store):
         values = {"account_id": account_id, "kind": kind, "now": now, "limit": limit}
         return [_link(row) for row in await self._read("list", **values)]
 
-    async def withdraw_all(self, transaction: Transaction, account_id: int, kind: LinkKind) -> None:
-        await self._run(transaction, "withdraw_all", account_id=account_id, kind=kind)
+    async def withdraw_all(self, library: Writable, kind: LinkKind) -> None:
+        await self._do(library, "withdraw_all", kind=kind)
 
-    async def withdraw(
-        self, transaction: Transaction, account_id: int, kind: LinkKind, link_id: str
-    ) -> bool:
-        values = {"account_id": account_id, "kind": kind, "link_id": link_id}
-        return bool(await self._rows(transaction, "withdraw", **values))
+    async def withdraw(self, library: Writable, kind: LinkKind, link_id: str) -> bool:
+        return bool(await self._of(library, "withdraw", kind=kind, link_id=link_id))
 
 
 def _link(row: Row) -> OneTimeLink:
@@ -274,12 +263,10 @@ class SecretStore(Store):
 class IdentityStore(Store):
     resource = "identities"
 
-    async def insert(
-        self, transaction: Transaction, account_id: int, identity: ProviderIdentity
-    ) -> bool:
+    async def insert(self, library: Writable, identity: ProviderIdentity) -> bool:
         """False if the account is gone, or if the identity belongs to an account already."""
-        values = {**asdict(identity), "account_id": account_id}
-        return bool(await self._rows(transaction, "insert", **values))
+        values = {**asdict(identity)}
+        return bool(await self._of(library, "insert", **values))
 
     async def all(self, account_id: int) -> Sequence[ProviderIdentity]:
         """The oldest first."""
@@ -290,70 +277,50 @@ class IdentityStore(Store):
         rows = await self._rows(reader, "account_of", issuer=issuer, subject=subject)
         return rows[0][0] if rows else None
 
-    async def use(
-        self, transaction: Transaction, account_id: int, identity: ProviderIdentity, used_at: int
-    ) -> bool:
+    async def use(self, library: Writable, identity: ProviderIdentity, used_at: int) -> bool:
         """False if the account does not have the identity any more."""
-        values = {**asdict(identity), "account_id": account_id, "used_at": used_at}
-        return bool(await self._rows(transaction, "use", **values))
+        values = {**asdict(identity), "used_at": used_at}
+        return bool(await self._of(library, "use", **values))
 
-    async def has_issuer(self, reader: Reader, account_id: int, issuer: str) -> bool:
-        return bool(await self._rows(reader, "of_issuer", account_id=account_id, issuer=issuer))
+    async def has_issuer(self, library: Readable, issuer: str) -> bool:
+        return bool(await self._of(library, "of_issuer", issuer=issuer))
 
-    async def remove(self, transaction: Transaction, account_id: int, identity_id: str) -> str:
+    async def remove(self, library: Writable, identity_id: str) -> str:
         """Returns the issuer of the identity, or '' if there is none."""
-        values = {"account_id": account_id, "identity_id": identity_id}
-        rows = await self._rows(transaction, "remove", **values)
+        rows = await self._of(library, "remove", identity_id=identity_id)
         return str(rows[0][0]) if rows else ""
 
 
 class PasskeyStore(Store):
     resource = "passkeys"
 
-    async def insert(self, transaction: Transaction, account_id: int, passkey: Passkey) -> bool:
+    async def insert(self, library: Writable, passkey: Passkey) -> bool:
         """False if the account is gone, or has this passkey already."""
-        values = {**asdict(passkey), "account_id": account_id}
-        return bool(await self._rows(transaction, "insert", **values))
+        values = {**asdict(passkey)}
+        return bool(await self._of(library, "insert", **values))
 
     async def all(self, account_id: int, limit: int) -> Sequence[Passkey]:
         """The oldest first."""
         values = {"account_id": account_id, "limit": limit}
         return [Passkey(*row) for row in await self._read("list", **values)]
 
-    async def by_credential(
-        self, reader: Reader, account_id: int, credential_id: bytes
-    ) -> Passkey | None:
-        values = {"account_id": account_id, "credential_id": credential_id}
-        rows = await self._rows(reader, "by_credential", **values)
+    async def by_credential(self, library: Readable, credential_id: bytes) -> Passkey | None:
+        rows = await self._of(library, "by_credential", credential_id=credential_id)
         return Passkey(*rows[0]) if rows else None
 
     async def use(
-        self,
-        transaction: Transaction,
-        account_id: int,
-        credential_id: bytes,
-        *,
-        sign_count: int,
-        used_at: int,
+        self, library: Writable, credential_id: bytes, *, sign_count: int, used_at: int
     ) -> bool:
         """False if the passkey was removed, or if its counter did not grow."""
-        values = {
-            "account_id": account_id,
-            "credential_id": credential_id,
-            "sign_count": sign_count,
-            "used_at": used_at,
-        }
-        return bool(await self._rows(transaction, "use", **values))
+        values = {"credential_id": credential_id, "sign_count": sign_count, "used_at": used_at}
+        return bool(await self._of(library, "use", **values))
 
-    async def rename(
-        self, transaction: Transaction, account_id: int, passkey_id: str, name: str
-    ) -> bool:
-        values = {"account_id": account_id, "passkey_id": passkey_id, "name": name}
-        return bool(await self._rows(transaction, "rename", **values))
+    async def rename(self, library: Writable, passkey_id: str, name: str) -> bool:
+        return bool(await self._of(library, "rename", passkey_id=passkey_id, name=name))
 
-    async def remove(self, transaction: Transaction, account_id: int, passkey_id: str) -> str:
+    async def remove(self, library: Writable, passkey_id: str) -> str:
         """Returns the name of the passkey, or '' if there is none."""
-        rows = await self._rows(transaction, "remove", account_id=account_id, passkey_id=passkey_id)
+        rows = await self._of(library, "remove", passkey_id=passkey_id)
         return str(rows[0][0]) if rows else ""
 
 
@@ -377,14 +344,13 @@ class WaysInStore(Store):
         self._issuers = issuers
         self._libraries = LibraryStore(database)
 
-    async def count(self, reader: Reader, account_id: int) -> WaysIn:
-        values = {"account_id": account_id}
-        [[passkeys]] = await self._rows(reader, "passkeys", **values)
-        rows = await self._rows(reader, "issuers", **values)
+    async def count(self, library: Readable) -> WaysIn:
+        [[passkeys]] = await self._of(library, "passkeys")
+        rows = await self._of(library, "issuers")
         usable = [i for (i,) in rows if self._issuers is None or i in self._issuers]
         return WaysIn(passkeys, len(usable))
 
     async def lock(self, transaction: Transaction, account_id: int) -> WaysIn:
         """Counts the ways in, and locks them until this transaction ends."""
         await self._libraries.lock_if_there(transaction, account_id)
-        return await self.count(transaction, account_id)
+        return await self.count(Writable(transaction, account_id))

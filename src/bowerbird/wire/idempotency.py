@@ -19,7 +19,7 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
 from bowerbird.library.access.call_allowance import CallCharge
 from bowerbird.requests import limits
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Transaction, Writable
 from bowerbird.storage.libraries import DayUse
 from bowerbird.storage.upkeep.idempotency import (
     RETENTION_HOURS,
@@ -117,8 +117,7 @@ class Idempotency:
         now = self._clock()
         try:
             return await self._store.claim(
-                transaction,
-                write.account_id,
+                Writable(transaction, write.account_id),
                 key,
                 fingerprint=write.fingerprint,
                 now=now,
@@ -133,8 +132,7 @@ class Idempotency:
 
         async def work(transaction: Transaction) -> None:
             await self._store.replace(
-                transaction,
-                write.account_id,
+                Writable(transaction, write.account_id),
                 key,
                 status=reply.status,
                 headers=headers,
@@ -162,8 +160,7 @@ class Idempotency:
         self, transaction: Transaction, write: Write[T], key: str, reply: Reply
     ) -> None:
         await self._store.keep(
-            transaction,
-            write.account_id,
+            Writable(transaction, write.account_id),
             key,
             status=reply.status,
             headers=_stored_headers(reply),

@@ -9,6 +9,7 @@ from bowerbird.library.access import turns
 from bowerbird.library.bookmarks.writing import trash_batch
 from bowerbird.model.bulk import BulkRow, BulkState
 from bowerbird.storage.accounts.accounts import AccountStore
+from bowerbird.storage.database import Readable
 from tests.support import make, writing
 from tests.support.imports import dump
 from tests.support.posts.bulk import change, change_all, changes, finish, undo
@@ -137,7 +138,7 @@ async def test_merged_labels_are_separated_again(alice: Member) -> None:
 
 async def _favourite(member: Member) -> str:
     accounts = AccountStore(member.database)
-    return (await accounts.reading(member.database, member.account_id)).favourite
+    return (await accounts.reading(Readable(member.database, member.account_id))).favourite
 
 
 @pytest.mark.both

@@ -71,7 +71,7 @@ async def test_a_bad_answer_becomes_a_sentence_and_the_next_run_tries_again(
 @pytest.mark.parametrize("problem", [one for one in Problem if one])
 async def test_every_problem_has_a_sentence(desk: Desk, problem: Problem) -> None:
     connection = await desk.mastodon()
-    await desk.sync._store.fail(  # noqa: SLF001 - each problem once
+    await desk.sync._stores.connections.fail(  # noqa: SLF001 - each problem once
         desk.account_id, connection, problem, failures=1, now=1, next_run_at=1
     )
 

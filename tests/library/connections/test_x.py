@@ -10,6 +10,7 @@ from bowerbird.errors import Refusal
 from bowerbird.library.connections import x_lists
 from bowerbird.model.connections import ConnectionState, Problem
 from bowerbird.storage.connections import ConnectionStore
+from bowerbird.storage.database import Writable
 from tests.support import ingesting
 from tests.support.hosts.networks import X_USER, Networks, Reply, json_reply, tweet
 from tests.support.posts.sources import Desk
@@ -342,7 +343,7 @@ async def test_a_run_ends_when_its_connection_becomes_one_of_another_user(
     for changed, run_id in ((same, found.run_id), (other, "")):
         assert await desk.member.database.write(
             lambda later, changed=changed: store.connected(  # type: ignore[misc]
-                later, desk.account_id, changed
+                Writable(later, desk.account_id), changed
             )
         )
         assert (await desk.one(connection)).run_id == run_id

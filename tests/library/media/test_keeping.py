@@ -14,7 +14,7 @@ from bowerbird.library.media.kept import MEGABYTE
 from bowerbird.library.upkeep.checks import Checks
 from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.model.posts.media import file_name
-from bowerbird.storage.database import Transaction
+from bowerbird.storage.database import Transaction, Writable
 from bowerbird.storage.files import Files
 from bowerbird.storage.media import MediaStore
 from tests.support import imports
@@ -447,7 +447,7 @@ async def test_an_image_is_looked_at_for_text_once_and_its_text_is_known_to_late
     (unread,) = await store.unread(member.account_id, 10)
 
     async def read(transaction: Transaction) -> None:
-        await store.is_read(transaction, member.account_id, unread, "Invoice 48213")
+        await store.is_read(Writable(transaction, member.account_id), unread, "Invoice 48213")
 
     await member.database.write(read, member.account_id)
     assert await store.unread(member.account_id, 10) == []

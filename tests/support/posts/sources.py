@@ -14,6 +14,7 @@ from bowerbird.library.connections.syncing import Sync
 from bowerbird.model.arrival import IngestRun
 from bowerbird.model.connections import Connection
 from bowerbird.settings import Settings
+from bowerbird.storage.database import Readable
 from bowerbird.storage.ingest import IngestRunStore
 from tests.support.hosts.networks import ALICE_TOKEN, APP_PASSWORD, Networks
 from tests.support.service import Member
@@ -96,7 +97,10 @@ class Desk:
             "SELECT run_id FROM ingest_run WHERE account_id = :account_id ORDER BY started_at DESC"
         )
         rows = await database.rows(sql, {"account_id": account_id})
-        found = [await IngestRunStore(database).get(database, account_id, one) for (one,) in rows]
+        found = [
+            await IngestRunStore(database).get(Readable(database, account_id), one)
+            for (one,) in rows
+        ]
         return [run for run in found if run is not None]
 
     async def an_hour_later(self) -> None:

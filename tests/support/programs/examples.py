@@ -17,7 +17,7 @@ from bowerbird.library.bulk import changes
 from bowerbird.library.webhooks import webhooks
 from bowerbird.model.events import DeliveryState
 from bowerbird.storage.changes.events import WebhookStore
-from bowerbird.storage.database import Transaction
+from bowerbird.storage.database import Transaction, Writable
 from tests.support import databases, digesting, exporting, imports, make, waiting
 from tests.support.published import document
 from tests.support.service import Service, build
@@ -377,7 +377,7 @@ async def _deliver(service: Service) -> None:
     )
 
     async def work(transaction: Transaction) -> None:
-        await store.put_delivery(transaction, account_id, delivered, 100)
+        await store.put_delivery(Writable(transaction, account_id), delivered, 100)
 
     await service.database.write(work)
 

@@ -12,6 +12,7 @@ from bowerbird.library.sign_in.mailed_links import PER_DAY
 from bowerbird.model.accounts import ActivityKind
 from bowerbird.requests import limits
 from bowerbird.storage.accounts.accounts import AccountStore
+from bowerbird.storage.database import Readable
 from bowerbird.storage.upkeep.digests import DigestStore
 from tests.support import make
 from tests.support.hosts.smtp import MailServer
@@ -244,7 +245,7 @@ async def test_what_happens_to_posts_that_are_removed_at_x_is_chosen(house: Hous
 
     async def choice() -> str:
         return await AccountStore(house.database).removed_posts(
-            house.database, await house.account_id()
+            Readable(house.database, await house.account_id())
         )
 
     for chosen in ("trash", "keep", "hide"):

@@ -12,7 +12,7 @@ from bowerbird.library.access.activity import Activity
 from bowerbird.library.accounts.tokens import Devices, Keys
 from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.model.accounts import ActivityEntry, ActivityKind
-from bowerbird.storage.database import Transaction
+from bowerbird.storage.database import Transaction, Writable
 from bowerbird.storage.libraries import ActivityStore
 from tests.support import make
 from tests.support.service import Member, Service
@@ -36,7 +36,7 @@ async def add(house: House, account_id: int, *entries: ActivityEntry) -> None:
 
     async def work(transaction: Transaction) -> None:
         for entry in entries:
-            await store.add(transaction, account_id, entry)
+            await store.add(Writable(transaction, account_id), entry)
 
     await house.database.write(work)
 

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 import pytest
 
 from bowerbird.model.posts.networks import LEFT, SENTENCES, FailedLink, Reason
+from bowerbird.storage.database import Writable
 from bowerbird.storage.links import LinkStore
 from bowerbird.web.library import filters
 from tests.support import writing
@@ -376,7 +377,7 @@ async def test_a_link_without_its_text_shows_its_address_and_its_state(
     failed = FailedLink("29", LEFT, Reason.NO_SOURCE, 1, 0)
     links, account_id = LinkStore(house.database), ann.member.account_id
     await house.database.write(
-        lambda transaction: links.failed(transaction, account_id, [failed]), account_id
+        lambda transaction: links.failed(Writable(transaction, account_id), [failed]), account_id
     )
     assert f"without its text. {SENTENCES[Reason.NO_SOURCE]}<" in await ann.page(ALL)
     assert "x.com/i/status/29 (not fetched)" in await ann.page(f"{ALL}&density=grid")

@@ -23,7 +23,7 @@ from bowerbird.settings import Settings
 from bowerbird.storage.accounts.credentials import VersionUseStore
 from bowerbird.storage.backup import archives
 from bowerbird.storage.backup.archives import LastBackup
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Transaction, Writable
 from bowerbird.storage.upkeep.jobs import JobStore
 from bowerbird.storage.words.vectors import VectorStore
 from bowerbird.wire.deprecation import Deprecation
@@ -163,7 +163,7 @@ async def test_a_closed_service_says_how_to_invite(database: Database, tmp_path:
 async def queue(house: House, account_id: int, kind: str = "errand") -> str:
     async def work(transaction: Transaction) -> str:
         return await JobStore(house.database).add(
-            transaction, account_id, kind, b"{}", priority=10, now=house.clock()
+            Writable(transaction, account_id), kind, b"{}", priority=10, now=house.clock()
         )
 
     return await house.database.write(work)

@@ -13,7 +13,7 @@ from bowerbird.clock import MICROSECONDS
 from bowerbird.library.access.activity import Activity
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.model.accounts import ActivityKind, Passkey
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Transaction, Writable
 from bowerbird.storage.sign_in import PasskeyStore, WaysInStore
 from tests.support import databases
 from tests.support.hosts.authenticator import PRESENT, VERIFIED, Authenticator, encoded
@@ -481,13 +481,13 @@ async def test_the_ways_in_are_counted_one_transaction_after_the_other(
         async def add(transaction: Transaction) -> None:
             for id in ("p1", "p2"):
                 passkey = Passkey(id.encode(), id, b"key", 0, id, "[]", 1)
-                await passkeys.insert(transaction, account_id, passkey)
+                await passkeys.insert(Writable(transaction, account_id), passkey)
 
         async def remove(transaction: Transaction) -> None:
             await ways_in.lock(transaction, account_id)
             removing.set()
             await may_end.wait()
-            await passkeys.remove(transaction, account_id, "p1")
+            await passkeys.remove(Writable(transaction, account_id), "p1")
 
         async def count(transaction: Transaction) -> int:
             return (await ways_in.lock(transaction, account_id)).total

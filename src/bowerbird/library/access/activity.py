@@ -9,12 +9,11 @@ from typing import Final
 
 import structlog
 
-from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
 from bowerbird.model.accounts import ActivityEntry, ActivityKind
 from bowerbird.model.connections import NAMES
-from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.libraries import ActivityStore
+from bowerbird.storage.database import Writable
+from bowerbird.storage.stores import TimedService
 
 KEPT_DAYS: Final = 180
 ENTRIES_MAX: Final = 10_000
@@ -57,25 +56,21 @@ def made_by(name: str) -> Iterator[None]:
         _MAKER.reset(token)
 
 
-class Activity:
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._store = ActivityStore(database)
-        self._clock = clock
-
+class Activity(TimedService):
     def entry(self, kind: ActivityKind, detail: str = "") -> ActivityEntry:
         """`detail` is what it was done to, such as the name of a key."""
         return ActivityEntry(
             self._clock(), secrets.token_hex(6), kind, detail[:_MAX_DETAIL], address()
         )
 
-    async def add(self, transaction: Transaction, account_id: int, entry: ActivityEntry) -> None:
-        await self._store.add(transaction, account_id, entry)
+    async def add(self, library: Writable, entry: ActivityEntry) -> None:
+        await self._stores.activity.add(library, entry)
 
     async def page(
         self, account_id: int, before: tuple[int, str] | None = None, limit: int = PAGE
     ) -> Sequence[ActivityEntry]:
         """The newest entries, or those before a time and id; the latest first."""
-        return await self._store.page(account_id, before or _LATEST, limit)
+        return await self._stores.activity.page(account_id, before or _LATEST, limit)
 
 
 # The text with the detail, and the text without it.

@@ -22,7 +22,7 @@ from bowerbird.library.access.activity import Flushing
 from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
 from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.database import Transaction
+from bowerbird.storage.database import Transaction, Writable
 
 # An address or account may try so often at once, and again every few seconds.
 BURST: Final = 20
@@ -147,7 +147,7 @@ class CallCounter:
         """Counts one write, in its own transaction; refuses and undoes it if no call is left."""
         month = month_of(self._clock())
         calls = await self._store.charge_within(
-            transaction, account.account_id, month, self._limit(month, account)
+            Writable(transaction, account.account_id), month, self._limit(month, account)
         )
         if calls is None:
             raise self._used_up()

@@ -5,14 +5,11 @@ from zoneinfo import ZoneInfo
 from bowerbird.model.accounts import Account
 from bowerbird.model.instants import zone_of
 from bowerbird.requests.filters import FlagFilters, has_days
-from bowerbird.storage.database import Database, Reader
-from bowerbird.storage.upkeep.digests import DigestStore
+from bowerbird.storage.database import Reader
+from bowerbird.storage.stores import Service
 
 
-class TimeZones:
-    def __init__(self, database: Database) -> None:
-        self._store = DigestStore(database)
-
+class TimeZones(Service):
     async def of(
         self, account: Account, query: FlagFilters, reader: Reader | None = None
     ) -> ZoneInfo | None:
@@ -20,5 +17,5 @@ class TimeZones:
         return await self.zone(account, reader) if has_days(query) else None
 
     async def zone(self, account: Account, reader: Reader | None = None) -> ZoneInfo:
-        preferences = await self._store.preferences(account.account_id, reader)
+        preferences = await self._stores.digests.preferences(account.account_id, reader)
         return zone_of(preferences.time_zone)

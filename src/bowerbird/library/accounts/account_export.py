@@ -22,44 +22,33 @@ from bowerbird.model.instants import with_offset
 from bowerbird.model.labels import Audience, Share
 from bowerbird.model.posts.media import file_name
 from bowerbird.requests import limits
-from bowerbird.storage.accounts.account_removal import AccountExportStore
-from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.accounts.credentials import DeviceStore, KeyStore
-from bowerbird.storage.changes.events import RuleStore
-from bowerbird.storage.connections import ConnectionStore
-from bowerbird.storage.database import Database, Row, Transaction
+from bowerbird.storage.database import Database, Row
 from bowerbird.storage.files import Files
-from bowerbird.storage.imports import RunStore
-from bowerbird.storage.labels import ShareStore, ViewStore
-from bowerbird.storage.libraries import ACCOUNT_DOWNLOADS, DailyUseStore, LibraryStore
-from bowerbird.storage.media import MediaStore
-from bowerbird.storage.upkeep.digests import DigestStore
+from bowerbird.storage.libraries import ACCOUNT_DOWNLOADS, DailyUseStore, LockedLibrary
+from bowerbird.storage.stores import Service, TimedService
 
 T = TypeVar("T")
 
 
-class AccountDownload:
+class AccountDownload(TimedService):
     def __init__(self, database: Database, files: Files, clock: Clock) -> None:
-        self._database = database
+        super().__init__(database, clock)
         self._exports = AccountExports(database, files)
-        self._libraries = LibraryStore(database)
         self._daily = DailyUseStore(database, ACCOUNT_DOWNLOADS)
         self._activity = Activity(database, clock)
-        self._clock = clock
 
     async def start(self, account: Account) -> AsyncIterator[bytes]:
         """The pieces of the file, which is never in memory as a whole."""
         account_id, most = account.account_id, limits.ACCOUNT_DOWNLOADS_PER_DAY
         entry = self._activity.entry(ActivityKind.ACCOUNT_DOWNLOADED)
 
-        async def work(transaction: Transaction) -> None:
-            await self._libraries.lock(transaction, account_id)
-            used = await self._daily.add(transaction, account_id, day_of(self._clock()), uses=1)
+        async def work(library: LockedLibrary) -> None:
+            used = await self._daily.add(library, day_of(self._clock()), uses=1)
             if used.uses > most:
                 raise used_up(f"The account was downloaded {most} times", self._clock())
-            await self._activity.add(transaction, account_id, entry)
+            await self._activity.add(library, entry)
 
-        await self._database.write(work, account_id)
+        await self._locked(account_id, work)
         return (piece.data async for piece in self._exports.pieces(account))
 
 
@@ -74,33 +63,24 @@ class Piece(NamedTuple):
     bookmarks: int
 
 
-class AccountExports:
+class AccountExports(Service):
     def __init__(self, database: Database, files: Files) -> None:
-        self._database = database
+        super().__init__(database)
         self._files = files
-        self._media = MediaStore(database)
-        self._store = AccountExportStore(database)
-        self._accounts = AccountStore(database)
-        self._keys = KeyStore(database)
-        self._devices = DeviceStore(database)
-        self._sources = ConnectionStore(database)
-        self._imports = RunStore(database)
-        self._views = ViewStore(database)
-        self._rules = RuleStore(database)
-        self._shares = ShareStore(database)
-        self._digests = DigestStore(database)
 
     async def pieces(self, account: Account) -> AsyncIterator[Piece]:
         head = msgspec.json.encode(await self._head(account))
         yield Piece(head[:-1] + b',"bookmarks":[\n', 0)
         separator = b""
-        async for page in self._store.bookmarks(account):
+        async for page in self._stores.account_exports.bookmarks(account):
             yield Piece(separator + b",\n".join(page), len(page))
             separator = b",\n"
         parts: dict[bytes, AsyncIterator[Iterable[bytes]]] = {
-            b"trash": _each(_trashed, self._store.trash(account)),
-            b"digests": _each(_digest, self._digests.pages(account.account_id)),
-            b"unavailable_posts": _each(_unavailable, self._store.unavailable(account)),
+            b"trash": _each(_trashed, self._stores.account_exports.trash(account)),
+            b"digests": _each(_digest, self._stores.digests.pages(account.account_id)),
+            b"unavailable_posts": _each(
+                _unavailable, self._stores.account_exports.unavailable(account)
+            ),
             b"imports": self._runs(account.account_id),
             b"images": self._images(account.account_id),
         }
@@ -113,11 +93,11 @@ class AccountExports:
         yield Piece(b"\n]}\n", 0)
 
     async def _runs(self, account_id: int) -> AsyncIterator[Iterable[bytes]]:
-        yield map(_import, await self._imports.page(account_id, _LAST, RUNS_MAX))
+        yield map(_import, await self._stores.import_runs.page(account_id, _LAST, RUNS_MAX))
 
     async def _images(self, account_id: int) -> AsyncIterator[Iterable[bytes]]:
         """The kept images, with their content as base64."""
-        async for page in self._media.kept_pages(account_id, _IMAGES_PER_PAGE):
+        async for page in self._stores.media.kept_pages(account_id, _IMAGES_PER_PAGE):
             for url, image in page:
                 opened = await self._files.open(file_name(account_id, image.media_id), 0, 0)
                 if opened is None:
@@ -128,10 +108,11 @@ class AccountExports:
                 yield [msgspec.json.encode({**shown, **size, "content": content})]
 
     async def _head(self, account: Account) -> dict[str, Any]:
-        membership = await self._accounts.membership(account.account_id)
-        choice = await self._accounts.removed_posts(self._database, account.account_id)
-        reading = await self._accounts.reading(self._database, account.account_id)
-        labels = await self._store.labels(account)
+        membership = await self._stores.accounts.membership(account.account_id)
+        library = self._library(account.account_id)
+        choice = await self._stores.accounts.removed_posts(library)
+        reading = await self._stores.accounts.reading(library)
+        labels = await self._stores.account_exports.labels(account)
         return {
             "account": membership
             and {**_account(membership), "removed_posts": choice, "reading": reading},
@@ -140,14 +121,14 @@ class AccountExports:
                     *(key, "id=key_id", "name", "begins_with=shown", "created_at"),
                     *("last_used_on=last_used_day", "revoked_at"),
                 )
-                for key in await self._keys.all(account.account_id)
+                for key in await self._stores.keys.all(account.account_id)
             ],
             "devices": [
                 _fields(
                     *(device, "id=device_id", "name", "source_user_id", "created_at"),
                     *("last_used_at", "revoked_at"),
                 )
-                for device in await self._devices.all(account.account_id)
+                for device in await self._stores.devices.all(account.account_id)
             ],
             # Without their tokens.
             "sources": [
@@ -155,11 +136,11 @@ class AccountExports:
                     *(source, "id=connection_id", "network", "server", "name", "source_user_id"),
                     *("created_at", "last_run_at"),
                 )
-                for source in await self._sources.all(account.account_id)
+                for source in await self._stores.connections.all(account.account_id)
             ],
             "calls": [
                 {"month": f"{month // 100:04d}-{month % 100:02d}", "calls": calls}
-                for month, calls in await self._store.calls(account)
+                for month, calls in await self._stores.account_exports.calls(account)
             ],
             "labels": [
                 {
@@ -174,17 +155,19 @@ class AccountExports:
             ],
             "views": [
                 _fields(view, *view.__struct_fields__)
-                for view in await self._views.all(account.account_id)
+                for view in await self._stores.views.all(account.account_id)
             ],
             "rules": [
                 msgspec.to_builtins(shown_rule(rule))
-                for rule in await self._rules.all(self._database, account.account_id)
+                for rule in await self._stores.rules.all(library)
             ],
             # Without their addresses, which open what they show.
             "shares": [
-                _share(share) for share in await self._shares.of_account(account.account_id)
+                _share(share) for share in await self._stores.shares.of_account(account.account_id)
             ],
-            "digest_preferences": _preferences(await self._digests.preferences(account.account_id)),
+            "digest_preferences": _preferences(
+                await self._stores.digests.preferences(account.account_id)
+            ),
         }
 
 

@@ -30,10 +30,9 @@ from bowerbird.model.keys import new_account_id
 from bowerbird.model.posts import media
 from bowerbird.model.words import fold
 from bowerbird.storage.accounts.account_removal import AccountRemoval, Losses
-from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Readable, Transaction, Writable
 from bowerbird.storage.files import Files
-from bowerbird.storage.sign_in import OneTimeLinkStore, SessionStore
+from bowerbird.storage.stores import Service, TimedService
 
 PER_PAGE: Final = 20
 MAX_SEARCH: Final = 254
@@ -57,14 +56,10 @@ class HalfDeleted(Refusal):
     """The deletion of the account is running, or was interrupted."""
 
 
-class Accounts:
+class Accounts(TimedService):
     def __init__(self, database: Database, clock: Clock, default_plan: str = Plan.PRO) -> None:
-        self._database = database
-        self._store = AccountStore(database)
-        self._sessions = SessionStore(database)
-        self._links = OneTimeLinkStore(database)
+        super().__init__(database, clock)
         self._activity = Activity(database, clock)
-        self._clock = clock
         self._default_plan = _plan(default_plan)
 
     async def create(self, email: str, plan: str | None = None) -> int:
@@ -100,78 +95,84 @@ class Accounts:
     async def _insert(
         self, transaction: Transaction, membership: Membership, email_key: str, *, may_own: bool
     ) -> None:
-        if not await self._store.create_within(transaction, membership, email_key, may_own=may_own):
+        if not await self._stores.accounts.create_within(
+            transaction, membership, email_key, may_own=may_own
+        ):
             raise EmailRefused(Code.INVALID_REQUEST, f"{membership.email} already has an account.")
         entry = self._activity.entry(ActivityKind.ACCOUNT_CREATED)
-        await self._activity.add(transaction, membership.account_id, entry)
+        await self._activity.add(Writable(transaction, membership.account_id), entry)
 
     async def all(self) -> Sequence[Membership]:
-        return await self._store.all()
+        return await self._stores.accounts.all()
 
     async def page(self, before: tuple[int, int] = _LATEST) -> Sequence[Membership]:
         """The newest first, and one more than a page if there are more."""
-        return await self._store.page(before, PER_PAGE + 1)
+        return await self._stores.accounts.page(before, PER_PAGE + 1)
 
     async def starting_with(self, text: str) -> Sequence[Membership]:
         """Accounts whose address starts with the text, and one more if there are more."""
-        return await self._store.starting_with(fold(text.strip()[:MAX_SEARCH]), PER_PAGE + 1)
+        return await self._stores.accounts.starting_with(
+            fold(text.strip()[:MAX_SEARCH]), PER_PAGE + 1
+        )
 
     async def find(self, email: str) -> Account:
         account_id = await self._id_of(email)
-        account = await self._store.by_id(account_id, month_of(self._clock()))
+        account = await self._stores.accounts.by_id(account_id, month_of(self._clock()))
         if account is None:
             raise HalfDeleted(Code.NOT_FOUND, f"The account of {email.strip()} is partly deleted.")
         return account
 
     async def id_with_address(self, email: str) -> int | None:
         """None if no account has the address."""
-        return await self._store.id_of_email(fold(email))
+        return await self._stores.accounts.id_of_email(fold(email))
 
     async def set_plan(self, email: str, plan: str) -> None:
         account = await self.find(email)
         entry = self._activity.entry(ActivityKind.PLAN_CHANGED, _plan(plan))
-        await self._store.set_plan(account.account_id, _plan(plan), entry)
+        await self._stores.accounts.set_plan(account.account_id, _plan(plan), entry)
 
     async def set_email(self, email: str, new: str) -> None:
         """Changes the address without asking for a confirmation."""
         account_id = await self._id_of(email)
-        await self._database.write(
-            lambda transaction: self.set_email_within(transaction, account_id, new)
+        await self._transact(
+            account_id, lambda library: self.set_email_within(library, new), is_service=True
         )
 
-    async def set_email_within(self, transaction: Transaction, account_id: int, new: str) -> None:
+    async def set_email_within(self, library: Writable, new: str) -> None:
         new = checked_email(new)
-        if not await self._store.set_email(transaction, account_id, new, fold(new)):
+        if not await self._stores.accounts.set_email(library, new, fold(new)):
             raise EmailRefused(Code.INVALID_REQUEST, f"{new} already has an account.")
         # They may have been sent to the former address.
-        await self._links.withdraw_all(transaction, account_id, LinkKind.ACCOUNT)
+        await self._stores.one_time_links.withdraw_all(library, LinkKind.ACCOUNT)
         entry = self._activity.entry(ActivityKind.EMAIL_CHANGED, new)
-        await self._activity.add(transaction, account_id, entry)
+        await self._activity.add(library, entry)
 
     async def set_owner(self, email: str) -> None:
         """Ends the sessions of the new owner: none from before may operate the service."""
         account_id = (await self.find(email)).account_id
         entry = self._activity.entry(ActivityKind.OWNER_CHANGED)
 
-        async def work(transaction: Transaction) -> None:
-            if await self._store.owner(transaction) == account_id:
+        async def work(library: Writable) -> None:
+            if await self._stores.accounts.owner(library.transaction) == account_id:
                 return
-            await self._store.set_owner(transaction, account_id)
-            await self._sessions.end_all(transaction, account_id)
-            await self._activity.add(transaction, account_id, entry)
+            await self._stores.accounts.set_owner(library)
+            await self._stores.sessions.end_all(library)
+            await self._activity.add(library, entry)
 
-        await self._database.write(work)
+        await self._transact(account_id, work, is_service=True)
 
     async def removed_posts(self, account_id: int) -> RemovedPostsChoice:
-        return await self._store.removed_posts(self._database, account_id)
+        return await self._stores.accounts.removed_posts(self._library(account_id))
 
     async def set_removed_posts(self, email: str, choice: str) -> None:
         """What happens from now on to posts that are removed at their source."""
         account = await self.find(email)
-        await self._store.set_removed_posts(account.account_id, RemovedPostsChoice(choice))
+        await self._stores.accounts.set_removed_posts(
+            account.account_id, RemovedPostsChoice(choice)
+        )
 
     async def set_reading(self, account_id: int, reading: Reading) -> None:
-        await self._store.set_reading(account_id, reading)
+        await self._stores.accounts.set_reading(account_id, reading)
 
     async def delete(
         self, email: str, files: Files, progress: Progress = lambda _done, _total: None
@@ -184,7 +185,7 @@ class Accounts:
         """`name` is an email address or an account id: not every account has an address."""
         name = name.strip()
         if _ID.fullmatch(name):
-            if int(name) < 2**63 and await self._store.has_person(int(name)):
+            if int(name) < 2**63 and await self._stores.accounts.has_person(int(name)):
                 return int(name)
             raise NoAccount(Code.NOT_FOUND, f"No account has the id {shown(name)}.")
         # Accounts may have addresses that a new one cannot have.
@@ -228,11 +229,7 @@ class OwnerStays(Refusal):
     """The owner cannot leave others without an owner."""
 
 
-class AccountDeletion:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._store = AccountStore(database)
-
+class AccountDeletion(Service):
     async def start(self, account_id: int) -> None:
         """Makes the account unusable; a worker removes the rest."""
         removal = AccountRemoval(self._database, account_id)
@@ -245,8 +242,8 @@ class AccountDeletion:
 
     async def require_replaceable(self, reader: Transaction | Database, account_id: int) -> None:
         """Refuses to delete the owner while there are other accounts."""
-        is_owner = await self._store.owner(reader) == account_id
-        if is_owner and await self._store.has_others(reader, account_id):
+        is_owner = await self._stores.accounts.owner(reader) == account_id
+        if is_owner and await self._stores.accounts.has_others(Readable(reader, account_id)):
             raise OwnerStays(
                 Code.INVALID_REQUEST,
                 "You are the owner of this service, and other people have accounts. Make one of "
@@ -288,6 +285,6 @@ class AccountDeletion:
         return done
 
     async def complete_all(self, files: Files) -> None:
-        for account_id in await self._store.partly_deleted(_AT_ONCE):
+        for account_id in await self._stores.accounts.partly_deleted(_AT_ONCE):
             removed = await self.complete(account_id, files)
             structlog.get_logger().info("account deleted", account=account_id, bookmarks=removed)

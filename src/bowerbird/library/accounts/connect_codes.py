@@ -18,10 +18,9 @@ from bowerbird.library.accounts.tokens import Devices, New, checked_name
 from bowerbird.model.accounts import Device, LinkKind, OneTimeLink
 from bowerbird.model.keys import code_hash, new_code, parse_code
 from bowerbird.requests import limits
-from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.libraries import LibraryStore
-from bowerbird.storage.sign_in import OneTimeLinkStore
+from bowerbird.storage.database import Database, Transaction, Writable
+from bowerbird.storage.libraries import LockedLibrary
+from bowerbird.storage.stores import TimedService
 
 _WINDOW: Final = 600 * MICROSECONDS
 
@@ -98,25 +97,20 @@ class Connected(Struct, frozen=True):
     email: str
 
 
-class ConnectCodes:
+class ConnectCodes(TimedService):
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._store = OneTimeLinkStore(database)
-        self._libraries = LibraryStore(database)
-        self._people = AccountStore(database)
+        super().__init__(database, clock)
         self._devices = Devices(database, clock)
         self._tries = ConnectTries(clock)
-        self._clock = clock
 
     async def create(self, account_id: int, network: str) -> NewCode:
         """Creates a code. `network` is the network address of the person."""
         code = new_code()
         hashed = await asyncio.to_thread(code_hash, code)
 
-        async def work(transaction: Transaction) -> OneTimeLink:
-            await self._libraries.lock(transaction, account_id)
-            link = await self._store.create(
-                *(transaction, hashed, LinkKind.CONNECT, account_id, network),
+        async def work(library: LockedLibrary) -> OneTimeLink:
+            link = await self._stores.one_time_links.create(
+                *(library.transaction, hashed, LinkKind.CONNECT, account_id, network),
                 now=self._clock(),
                 lives=limits.CONNECT_CODE_S * MICROSECONDS,
                 most=limits.CONNECT_CODES_MAX,
@@ -130,13 +124,13 @@ class ConnectCodes:
                 )
             return link
 
-        return NewCode(code, (await self._database.write(work, account_id)).link_id)
+        return NewCode(code, (await self._locked(account_id, work)).link_id)
 
     async def use_of(self, account_id: int, code_id: str) -> CodeUse:
         """What became of a code. It is known until it expires, or the account creates another."""
         link = None
         if _ID.fullmatch(code_id):
-            link = await self._store.find(account_id, LinkKind.CONNECT, code_id)
+            link = await self._stores.one_time_links.find(account_id, LinkKind.CONNECT, code_id)
         if link is None:
             raise errors.not_found("link", code_id)
         is_open = link.used_at is None and link.expires_at > self._clock()
@@ -166,18 +160,22 @@ class ConnectCodes:
         hashed = await asyncio.to_thread(code_hash, code)
 
         async def work(transaction: Transaction) -> tuple[int, New[Device]]:
-            link = await self._store.redeem(transaction, hashed, self._clock(), LinkKind.CONNECT)
+            link = await self._stores.one_time_links.redeem(
+                transaction, hashed, self._clock(), LinkKind.CONNECT
+            )
             # From another network as if the code were wrong, so that nothing is learned about it.
             if link is None or (is_suspicious and link.detail != network):
                 raise _refused(is_suspicious=is_suspicious)
-            created = await self._devices.issue_within(transaction, link.account_id, name)
-            await self._store.set_detail(transaction, hashed, created.record.device_id)
+            created = await self._devices.issue_within(Writable(transaction, link.account_id), name)
+            await self._stores.one_time_links.set_detail(
+                transaction, hashed, created.record.device_id
+            )
             return link.account_id, created
 
         # A right code of an account with too many devices counts, too: it costs as much.
         account_id, created = await self._database.write(work)
         self._tries.take_back(network)
-        person = await self._people.membership(account_id)
+        person = await self._stores.accounts.membership(account_id)
         email = person.email if person else ""
         return Connected(created.text, created.record.device_id, email)
 

@@ -19,8 +19,8 @@ from bowerbird.mail import Email, MailDeferred, Mailer, MailOutcomeUnknown, Mail
 from bowerbird.model.accounts import NoticeState, SunsetRecipient, VersionSunset
 from bowerbird.model.words import fold
 from bowerbird.settings import Settings
-from bowerbird.storage.accounts.credentials import SunsetNoticeStore
 from bowerbird.storage.database import Database
+from bowerbird.storage.stores import TimedService
 
 # After this many failures in a row the mail server is probably down; the next run continues.
 _MAX_FAILURES_IN_A_ROW: Final = 5
@@ -67,10 +67,9 @@ class NoticeAttempt(Struct, frozen=True):
     reason: str = ""
 
 
-class SunsetNotices:
+class SunsetNotices(TimedService):
     def __init__(self, database: Database, clock: Clock, settings: Settings) -> None:
-        self._store = SunsetNoticeStore(database)
-        self._clock = clock
+        super().__init__(database, clock)
         self._settings = settings
         self._mailer = Mailer(settings)
 
@@ -80,7 +79,7 @@ class SunsetNotices:
         again = {fold(email.strip()) for email in again_to}
         first_day = day_of(self._clock()) - CALLED_DAYS
         found = set()
-        async for caller in self._store.callers(version, first_day):
+        async for caller in self._stores.sunset_notices.callers(version, first_day):
             is_again = fold(caller.email or "") in again and caller.state in _RETRYABLE
             if is_again:
                 found.add(fold(caller.email or ""))
@@ -106,14 +105,14 @@ class SunsetNotices:
                 return
 
     async def _notify(self, ending: VersionSunset, caller: SunsetRecipient) -> NoticeAttempt:
-        if not await self._store.claim(caller, ending.version, self._clock()):
+        if not await self._stores.sunset_notices.claim(caller, ending.version, self._clock()):
             return NoticeAttempt(caller, NoticeOutcome.TAKEN)
         try:
             await self._mailer.send(self._email(ending, caller))
         except MailOutcomeUnknown as unsure:
             return NoticeAttempt(caller, NoticeOutcome.UNSURE, str(unsure))
         except MailDeferred as away:
-            await self._store.release(caller, ending.version)
+            await self._stores.sunset_notices.release(caller, ending.version)
             return NoticeAttempt(caller, NoticeOutcome.AWAY, str(away))
         except MailRefused as refused:
             await self._complete(ending, caller, NoticeState.REFUSED)
@@ -124,7 +123,7 @@ class SunsetNotices:
     async def _complete(
         self, ending: VersionSunset, caller: SunsetRecipient, state: NoticeState
     ) -> None:
-        await self._store.complete(caller, ending.version, state, self._clock())
+        await self._stores.sunset_notices.complete(caller, ending.version, state, self._clock())
 
     def _email(self, ending: VersionSunset, caller: SunsetRecipient) -> Email:
         email = caller.email or ""

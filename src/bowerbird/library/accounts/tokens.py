@@ -27,11 +27,11 @@ from bowerbird.model.keys import (
 from bowerbird.requests import limits
 from bowerbird.storage.accounts.credentials import (
     CredentialStore,
-    DeviceStore,
     KeyStore,
     VersionUseStore,
 )
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Writable
+from bowerbird.storage.stores import Stores, TimedService
 
 _MAX_NAME_LENGTH: Final = 100
 _ID_BYTES: Final = 4
@@ -57,14 +57,13 @@ class New(NamedTuple, Generic[Record]):
     record: Record
 
 
-class Tokens(ABC, Generic[Record]):
+class Tokens(TimedService, ABC, Generic[Record]):
     kind: ClassVar[Kind]
 
     def __init__(self, database: Database, clock: Clock, store: CredentialStore[Record]) -> None:
-        self._database = database
+        super().__init__(database, clock)
         self._credentials = store
         self._activity = Activity(database, clock)
-        self._clock = clock
 
     @abstractmethod
     def _bounds(self) -> tuple[int, int]:
@@ -74,22 +73,16 @@ class Tokens(ABC, Generic[Record]):
     def _record(self, id: str, name: str, text: str) -> Record: ...
 
     async def issue(self, account_id: int, name: str) -> New[Record]:
-        async def work(transaction: Transaction) -> New[Record]:
-            return await self.issue_within(transaction, account_id, name)
 
-        return await self._database.write(work, account_id)
+        return await self._transact(account_id, lambda library: self.issue_within(library, name))
 
-    async def issue_within(
-        self, transaction: Transaction, account_id: int, name: str
-    ) -> New[Record]:
+    async def issue_within(self, library: Writable, name: str) -> New[Record]:
         kind, name = self.kind, checked_name(self.kind.name, name)
         most, _ = self._bounds()
-        text = new_key(account_id, kind.prefix)
+        text = new_key(library.account_id, kind.prefix)
         record = self._record(secrets.token_hex(_ID_BYTES), name, text)
         entry = self._activity.entry(kind.created, name)
-        if not await self._credentials.create(
-            transaction, account_id, record, key_hash(text), entry, most=most
-        ):
+        if not await self._credentials.create(library, record, key_hash(text), entry, most=most):
             raise Refusal(
                 Code.INVALID_REQUEST,
                 f"The account has {most} {kind.name}s, the maximum. Revoke one that is not used.",
@@ -144,8 +137,7 @@ class Keys(Tokens[Key]):
     )
 
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._store = KeyStore(database)
-        super().__init__(database, clock, self._store)
+        super().__init__(database, clock, Stores.of(database).keys)
 
     def _bounds(self) -> tuple[int, int]:
         return limits.KEYS_MAX, limits.REVOKED_KEYS_MAX
@@ -154,7 +146,7 @@ class Keys(Tokens[Key]):
         return Key(id, name, self._clock(), None, shown_part(text))
 
     async def count_live(self, account_id: int) -> int:
-        return await self._store.count_live(account_id)
+        return await self._stores.keys.count_live(account_id)
 
 
 class NoLiveDevice(NotLive):
@@ -171,8 +163,7 @@ class Devices(Tokens[Device]):
     )
 
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._store = DeviceStore(database)
-        super().__init__(database, clock, self._store)
+        super().__init__(database, clock, Stores.of(database).devices)
 
     def _bounds(self) -> tuple[int, int]:
         return limits.DEVICES_MAX, limits.REVOKED_DEVICES_MAX
@@ -188,12 +179,16 @@ class Devices(Tokens[Device]):
         key = parse_key(token, DEVICE_PREFIX)
         if key is None:
             return None
-        return await self._store.by_token(key.account_id, key.key_hash, month_of(self._clock()))
+        return await self._stores.devices.by_token(
+            key.account_id, key.key_hash, month_of(self._clock())
+        )
 
     async def is_revoked(self, token: str) -> bool:
         """Whether the token was valid until its device was revoked."""
         key = parse_key(token, DEVICE_PREFIX)
-        return key is not None and await self._store.is_revoked(key.account_id, key.key_hash)
+        return key is not None and await self._stores.devices.is_revoked(
+            key.account_id, key.key_hash
+        )
 
 
 K = TypeVar("K", bound=Hashable)

@@ -22,10 +22,10 @@ from bowerbird.requests.fields import gates_for
 from bowerbird.search.queries.highlights import merge_overlaps
 from bowerbird.search.queries.term_spans import Span, TermSpans
 from bowerbird.search.words.languages import language_of_texts
-from bowerbird.storage.bookmarks.bookmarks import BookmarkStore, Page
-from bowerbird.storage.bookmarks.changeset import AnnotationStore
-from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.libraries import LibraryStore
+from bowerbird.storage.bookmarks.bookmarks import Page
+from bowerbird.storage.database import Database
+from bowerbird.storage.libraries import LockedLibrary
+from bowerbird.storage.stores import Service
 
 Kind = Literal["both", "highlights", "notes"]
 PER_PAGE: Final = 20
@@ -79,16 +79,13 @@ _posts: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
 _annotated: Final = msgspec.json.Decoder(_Annotated).decode
 
 
-class AnnotatedPosts:
+class AnnotatedPosts(Service):
     def __init__(self, database: Database, bookmarks: Bookmarks) -> None:
-        self._database = database
-        self._libraries = LibraryStore(database)
+        super().__init__(database)
         self._bookmarks = bookmarks
-        self._store = BookmarkStore(database)
-        self._annotations = AnnotationStore(database)
 
     async def counts(self, account: Account) -> AnnotationCounts:
-        highlights = await self._annotations.highlight_count(account)
+        highlights = await self._stores.annotations.highlight_count(account)
         posts = await self._bookmarks.total(account, _filter("both"))
         notes = await self._bookmarks.total(account, _filter("notes"))
         return AnnotationCounts(posts, notes, highlights)
@@ -133,26 +130,27 @@ class AnnotatedPosts:
         text = f"{account.account_id} {day.isoformat()}".encode()
         chosen = int.from_bytes(hashlib.blake2b(text, digest_size=8).digest())
         limit = skipped + _CANDIDATES
-        numbers = await self._annotations.in_order_of_day(account, chosen, limit)
+        numbers = await self._stores.annotations.in_order_of_day(account, chosen, limit)
         first = skipped % max(len(numbers), 1)
-        body, _ = await self._store.contents(account, numbers[first : first + _CANDIDATES])
+        body, _ = await self._stores.bookmarks.contents(
+            account, numbers[first : first + _CANDIDATES]
+        )
         found = (one for one in _split(Page(body, 0, None)) if _read_texts(one))
         return next(found, b""), chosen
 
     async def show_again(self, account: Account, post_id: str, *, is_wanted: bool) -> None:
         """Whether a post may be the one of a day. Nothing happens if the library lacks it."""
-        found = await self._store.numbers(account, _filter("both"), [post_id])
+        found = await self._stores.bookmarks.numbers(account, _filter("both"), [post_id])
 
-        async def work(transaction: Transaction) -> None:
-            await self._libraries.lock(transaction, account.account_id)
-            before = await self._annotations.not_again(transaction, account.account_id)
+        async def work(library: LockedLibrary) -> None:
+            before = await self._stores.annotations.not_again(library)
             numbers = [number for number in before if number not in found]
             if not is_wanted:
                 numbers = [*numbers, *found][-_NOT_AGAIN_MAX:]
-            await self._annotations.set_not_again(transaction, account.account_id, numbers)
+            await self._stores.annotations.set_not_again(library, numbers)
 
         if found:
-            await self._database.write(work)
+            await self._locked(account.account_id, work, is_service=True)
 
     async def _read(
         self, account: Account, filter: BookmarkFilter, after: After | None, limit: int
@@ -160,7 +158,7 @@ class AnnotatedPosts:
         total = await self._bookmarks.total(account, filter)
         if not total:
             return Page(b"", 0, None)
-        return await self._store.page(account, filter, _SORT, after, limit, total=total)
+        return await self._stores.bookmarks.page(account, filter, _SORT, after, limit, total=total)
 
     async def _searched(
         self, account: Account, filter: BookmarkFilter, words: WordQuery, after: After | None

@@ -15,7 +15,7 @@ from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.bookmarks.bookmarks import is_post_id
-from bowerbird.library.bookmarks.writing.changeset import Changesets
+from bowerbird.library.bookmarks.writing.changeset import Changeset
 from bowerbird.library.bookmarks.writing.kept_changes import KeptChanges
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import FLAG_ACTIONS, BulkAction, BulkRow
@@ -25,8 +25,8 @@ from bowerbird.model.posts.bookmarks import Post, markable_texts, with_highlight
 from bowerbird.model.posts.highlights import HighlightedPassage, Span
 from bowerbird.requests import limits
 from bowerbird.requests.bookmarks import FlagsRequest, HighlightChange, NewHighlight, UpdateRequest
-from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.stores import Service, TimedService
 
 
 class BookmarkState(Struct, frozen=True):
@@ -43,11 +43,10 @@ class FlagsResult(Struct, frozen=True):
     change: BulkRow | None
 
 
-class Flags:
+class Flags(Service):
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._changesets = Changesets(database)
+        super().__init__(database)
         self._kept = KeptChanges(database, clock)
-        self._bookmarks = BookmarkStore(database)
 
     async def update(
         self,
@@ -58,8 +57,8 @@ class Flags:
         note: str | UnsetType | None = UNSET,
     ) -> FlagsResult:
         """Changes the flags of posts, and the note of one."""
-        library = await self._changesets.lock(transaction, account.account_id)
-        changeset = await self._changesets.open(library, is_recorded=True)
+        library = await self._stores.libraries.lock(transaction, account.account_id)
+        changeset = await Changeset.open(self._database, library, is_recorded=True)
         await changeset.load(post_ids)
         posts = [post for post_id in post_ids if (post := changeset.post(post_id)) is not None]
         affected = 0
@@ -85,7 +84,7 @@ class Flags:
         """The JSON of a bookmark."""
         found = None
         if is_post_id(post_id):
-            found = await self._bookmarks.by_post_id_within(transaction, account, post_id)
+            found = await self._stores.bookmarks.by_post_id_within(transaction, account, post_id)
         if found is None:
             raise errors.not_found("post", post_id)
         return found
@@ -95,7 +94,7 @@ class Flags:
     ) -> tuple[bytes, BulkRow | None]:
         """Changes one bookmark; returns its JSON, and the change; None if nothing has changed."""
         result = await self.update(transaction, account, [post_id], change, change.note)
-        found = await self._bookmarks.by_post_id_within(transaction, account, post_id)
+        found = await self._stores.bookmarks.by_post_id_within(transaction, account, post_id)
         assert found is not None
         return found, result.change
 
@@ -110,11 +109,10 @@ Marked = tuple[HighlightedPassage, BulkRow | None]
 _ID_BYTES: Final = 6
 
 
-class Highlights:
+class Highlights(TimedService):
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._changesets = Changesets(database)
+        super().__init__(database, clock)
         self._kept = KeptChanges(database, clock)
-        self._clock = clock
 
     async def add(
         self, transaction: Transaction, account: Account, post_id: str, request: NewHighlight
@@ -192,8 +190,8 @@ class Highlights:
         action: BulkAction,
         change: Callable[[Post], Post],
     ) -> BulkRow | None:
-        library = await self._changesets.lock(transaction, account.account_id)
-        changeset = await self._changesets.open(library, is_recorded=True)
+        library = await self._stores.libraries.lock(transaction, account.account_id)
+        changeset = await Changeset.open(self._database, library, is_recorded=True)
         await changeset.load([post_id])
         post = changeset.post(post_id)
         if post is None:

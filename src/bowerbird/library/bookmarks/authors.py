@@ -12,10 +12,8 @@ from bowerbird.model.labels import name_key
 from bowerbird.model.words import order_key
 from bowerbird.requests.limits import AUTHORS_COMPARED
 from bowerbird.search.queries.spelling import nearest
-from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
-from bowerbird.storage.bookmarks.statistics import AuthorStore
 from bowerbird.storage.database import Database, Row
-from bowerbird.storage.labels import LabelStore
+from bowerbird.storage.stores import Service
 
 # A misspelled name is looked for among those that start with the same letters.
 _SAME_LETTERS: Final = 2
@@ -26,21 +24,17 @@ class FoundAuthor(Struct, frozen=True):
     name: str
 
 
-class Authors:
-    def __init__(self, database: Database) -> None:
-        self._store = AuthorStore(database)
-        self._bookmarks = BookmarkStore(database)
-
+class Authors(Service):
     async def matching(self, account: Account, text: str, limit: int) -> list[FoundAuthor]:
         """Authors whose handle or name starts with a text, in the order of their handles."""
         key = _key(text)
         if not key:
             return []
         account_id = account.account_id
-        by_handle = await self._store.by_handle(account_id, key, limit)
+        by_handle = await self._stores.authors.by_handle(account_id, key, limit)
         by_name: Sequence[Row] = ()
         if len(by_handle) < limit and not text.startswith("@"):
-            by_name = await self._store.by_name(account_id, key, limit)
+            by_name = await self._stores.authors.by_name(account_id, key, limit)
         found = await self._of(account, [number for _, number in (*by_handle, *by_name)])
         return found[:limit]
 
@@ -49,7 +43,7 @@ class Authors:
         key = _key(text)
         if len(key) <= _SAME_LETTERS:
             return None
-        for find in (self._store.by_handle, self._store.by_name):
+        for find in (self._stores.authors.by_handle, self._stores.authors.by_name):
             rows = await find(account.account_id, key[:_SAME_LETTERS], AUTHORS_COMPARED)
             numbers = {name: number for name, number in rows}  # noqa: C416 - rows are sequences
             if (name := await asyncio.to_thread(nearest, key, numbers)) is not None:
@@ -59,7 +53,7 @@ class Authors:
     async def _of(self, account: Account, numbers: Sequence[int]) -> list[FoundAuthor]:
         """The authors of these posts, each once."""
         numbers = list(dict.fromkeys(numbers))
-        stored = await self._bookmarks.each(account, numbers)
+        stored = await self._stores.bookmarks.each(account, numbers)
         posts = [texts_of(stored[one]) for one in numbers if one in stored]
         found = {
             order_key(post.author_username): FoundAuthor(
@@ -80,14 +74,14 @@ def _key(text: str) -> str:
 _SHORTEST_PART: Final = 2
 
 
-class NearNames:
+class NearNames(Service):
     def __init__(self, database: Database) -> None:
-        self._labels = LabelStore(database)
+        super().__init__(database)
         self._authors = Authors(database)
 
     async def label(self, account: Account, text: str) -> str | None:
         """Another label that posts have: spelled almost the same, or part of the name."""
-        rows = await self._labels.names(account.account_id)
+        rows = await self._stores.labels.names(account.account_id)
         names = {name_key(name): name for _, name in rows}
         # On a thread: there may be thousands of names.
         found = await asyncio.to_thread(_nearest, name_key(text), names)

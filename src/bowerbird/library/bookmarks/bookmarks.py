@@ -47,9 +47,9 @@ from bowerbird.requests.bookmarks import CountQuery, ListQuery, SimilarQuery
 from bowerbird.requests.fields import gates_for
 from bowerbird.requests.filters import FlagFilters, check_order, filter_of, has_days, moves
 from bowerbird.requests.limits import PAGE_DEFAULT, PAGE_MAX, RANKED_MAX
-from bowerbird.storage.bookmarks.bookmarks import BookmarkStore, Page
+from bowerbird.storage.bookmarks.bookmarks import Page
 from bowerbird.storage.database import Database
-from bowerbird.storage.words.vectors import VectorStore
+from bowerbird.storage.stores import TimedService
 
 _CACHED_TOTALS: Final = 4_096
 _EMPTY: Final = Page(b"", 0, None)
@@ -67,7 +67,7 @@ class _Found(Struct, frozen=True):
     hint: str = ""
 
 
-class Bookmarks:
+class Bookmarks(TimedService):
     def __init__(
         self,
         database: Database,
@@ -77,13 +77,11 @@ class Bookmarks:
         fetches_posts: bool = False,
     ) -> None:
         """`fetches_posts`: whether the text of posts that are only links is asked for."""
-        self._clock = clock
+        super().__init__(database, clock)
         self.contents = Contents(database, is_fetched=fetches_posts)
         self.names = NearNames(database)
         self.labels = LabelWords(database)
         self._zones = TimeZones(database)
-        self._store = BookmarkStore(database)
-        self._vectors = VectorStore(database)
         self._meaning = meaning or SemanticSearch(database)
         self.rankings = Rankings(database, self._meaning)
         self._reasons = Reasons(database)
@@ -135,13 +133,17 @@ class Bookmarks:
         return found
 
     async def _stored(self, account: Account, post_id: str) -> tuple[bytes, int] | None:
-        return await self._store.by_post_id(account, post_id) if is_post_id(post_id) else None
+        return (
+            await self._stores.bookmarks.by_post_id(account, post_id)
+            if is_post_id(post_id)
+            else None
+        )
 
     async def thread(self, account: Account, first_id: str) -> bytes:
         """The saved posts of a thread, oldest first and separated by commas, up to a page."""
         if not is_post_id(first_id):
             return b""
-        body, _ = await self._store.thread(account, first_id, PAGE_MAX)
+        body, _ = await self._stores.bookmarks.thread(account, first_id, PAGE_MAX)
         return body
 
     async def list(
@@ -226,12 +228,12 @@ class Bookmarks:
         filter = filter_of(query)
         number = None
         if is_post_id(post_id):
-            number = await self._vectors.number_of(account.account_id, post_id)
+            number = await self._stores.vectors.number_of(account.account_id, post_id)
         if number is None:
             raise errors.not_found("post", post_id)
         near = await self.rankings.similar(account, filter, number, store)
         numbers, scores = near.numbers[:limit], near.scores[:limit]
-        body, count = await self._store.contents(account, numbers, scores)
+        body, count = await self._stores.bookmarks.contents(account, numbers, scores)
         contents = await self.contents.of_page(account, body)
         return BookmarkList(
             with_contents(body, contents),
@@ -290,9 +292,11 @@ class Bookmarks:
         if total == 0:
             return _Found(_EMPTY, None, 0)
         if after is not None and after.number is None:
-            place = await continue_after(self._store, account, request, after.value, total)
+            place = await continue_after(
+                self._stores.bookmarks, account, request, after.value, total
+            )
             after, hint = place.after, place.hint
-        page = await self._store.page(
+        page = await self._stores.bookmarks.page(
             account, request.filter, request.sort, after, request.limit, total=total
         )
         return _Found(page, _end(page), total, hint=hint)
@@ -341,7 +345,10 @@ class Bookmarks:
         is_last = len(places) <= request.limit
         end = cursors.ranked(seen.union(on_page), is_relaxed=is_relaxed, is_wide=is_wide)
         return _Found(
-            Page(*await self._store.contents(account, on_page, with_scores, copies), end=None),
+            Page(
+                *await self._stores.bookmarks.contents(account, on_page, with_scores, copies),
+                end=None,
+            ),
             None if is_last else end,
             len(numbers),
             ranking,
@@ -353,7 +360,9 @@ class Bookmarks:
         """Not of a search, which finds single posts."""
         if request.is_ranked or request.filter.words is not None:
             return {}
-        return await threads_of(self._store, account, request.filter, request.sort, found.page.body)
+        return await threads_of(
+            self._stores.bookmarks, account, request.filter, request.sort, found.page.body
+        )
 
     async def _newer(self, account: Account, request: ListRequest, query: bytes) -> str | None:
         if request.cursor is None:
@@ -363,7 +372,9 @@ class Bookmarks:
             # Its cursors have no order. The first page has the best matches.
             return ""
         after = cursors.read_after(request.cursor, query, request.sort)
-        key = await self._store.before(account, request.filter, request.sort, after, request.limit)
+        key = await self._stores.bookmarks.before(
+            account, request.filter, request.sort, after, request.limit
+        )
         if key is None or key.number is None:
             return ""
         return cursors.write(Keyset(key.value, key.number), query)
@@ -394,7 +405,7 @@ class Bookmarks:
         key = (account.account_id, account.epoch, account.version, filter)
         found = self._totals.get(key)
         if found is None:
-            found = await self._store.count_if_found(account, filter)
+            found = await self._stores.bookmarks.count_if_found(account, filter)
             if found is None:
                 # Of the hidden posts too, which are counted next.
                 self._totals.put((*key[:3], _with_hidden(filter)), 0)
@@ -406,12 +417,12 @@ class Bookmarks:
             return None
         # Those that only another filter leaves out are found.
         named = BookmarkFilter(unread_only=False, hide_archived=False, post_ids=filter.post_ids)
-        found = set(await self._store.post_ids(account, named))
+        found = set(await self._stores.bookmarks.post_ids(account, named))
         return [one for one in filter.post_ids if one not in found]
 
     async def _hints(self, account: Account, filter: BookmarkFilter) -> tuple[str, ...]:
         hints = filter.words.hints if filter.words else ()
-        if filter.needs_traits and await self._store.has_posts_without_traits(account):
+        if filter.needs_traits and await self._stores.bookmarks.has_posts_without_traits(account):
             return (*hints, explaining.NOT_LOOKED_AT)
         return hints
 
@@ -438,7 +449,7 @@ class Bookmarks:
         if found.is_relaxed or request.filter.meaning is not None:
             # One is enough. Counting all posts with a common word takes as long as the list.
             filter = await self.labels.resolved(account, filter)
-            return text if await self._store.first(account, filter, 1) else None
+            return text if await self._stores.bookmarks.first(account, filter, 1) else None
         return text if await self.total(account, filter) > found.total else None
 
     async def _by_meaning(

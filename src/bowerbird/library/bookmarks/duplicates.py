@@ -20,7 +20,7 @@ from bowerbird.library.access.activity import Activity
 from bowerbird.library.bookmarks import cursors
 from bowerbird.library.bookmarks.cursors import Named
 from bowerbird.library.bookmarks.searching import explaining
-from bowerbird.library.bookmarks.writing.changeset import Changeset, Changesets, post_is_full
+from bowerbird.library.bookmarks.writing.changeset import Changeset, post_is_full
 from bowerbird.library.bookmarks.writing.kept_changes import KeptChanges
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.bookmarks.writing.trash_batch import TrashBatches
@@ -35,11 +35,11 @@ from bowerbird.requests.limits import (
     PAGE_DEFAULT,
     POST_LABELS_MAX,
 )
-from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.bookmarks.changeset import EditablePost
-from bowerbird.storage.bookmarks.statistics import DuplicateStore, GroupedPost, Prints, Same
+from bowerbird.storage.bookmarks.statistics import GroupedPost, Prints, Same
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LockedLibrary
+from bowerbird.storage.stores import Service
 
 _KINDS: Final[tuple[Same, ...]] = get_args(Same)
 _FIRST: Final = -(2**63)
@@ -129,12 +129,9 @@ class _Post(Struct):
 _posts: Final = msgspec.json.Decoder(list[_Post]).decode
 
 
-class Duplicates:
+class Duplicates(Service):
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._store = DuplicateStore(database)
-        self._bookmarks = BookmarkStore(database)
-        self._changesets = Changesets(database)
-        self._renames = LabelRenames(database)
+        super().__init__(database)
         self._batches = TrashBatches(database, clock)
         self._kept = KeptChanges(database, clock)
         self._activity = Activity(database, clock)
@@ -149,12 +146,12 @@ class Duplicates:
         for kind in kinds[kinds.index(start) if start in kinds else 0 :]:
             left = limit + 1 - len(found)
             begin = after if kind == start else _FIRST
-            groups = await self._store.groups(account.account_id, kind, begin, left)
+            groups = await self._stores.duplicates.groups(account.account_id, kind, begin, left)
             found += [(kind, print, count) for print, count in groups]
             if len(found) > limit:
                 break
         has_more, found = len(found) > limit, found[:limit]
-        is_waiting = await self._bookmarks.has_posts_without_traits(account)
+        is_waiting = await self._stores.bookmarks.has_posts_without_traits(account)
         return DuplicatePage(
             await self._shown(account, found, with_all=query.same is not None),
             cursors.write(Named(f"{found[-1][0]} {found[-1][1]}"), bound_to) if has_more else None,
@@ -169,11 +166,13 @@ class Duplicates:
         for kind in _KINDS:
             prints = [print for one, print, _ in found if one == kind]
             if prints:
-                posts = await self._store.posts(account.account_id, kind, prints, DUPLICATES_SHOWN)
+                posts = await self._stores.duplicates.posts(
+                    account.account_id, kind, prints, DUPLICATES_SHOWN
+                )
                 for post in posts:
                     members.setdefault((kind, post.print), []).append(post)
         numbers = {post.number: None for posts in members.values() for post in posts}
-        body, _ = await self._bookmarks.contents(account, list(numbers))
+        body, _ = await self._stores.bookmarks.contents(account, list(numbers))
         stored = await asyncio.to_thread(_decoded, body)
         groups = []
         for kind, print, count in found:
@@ -190,11 +189,11 @@ class Duplicates:
     ) -> Resolved:
         """Moves duplicates to the trash, and gives their labels to the posts that stay."""
         plans.check_writes(account)
-        library = await self._renames.lock(transaction, account.account_id)
+        library = await LabelRenames(self._database).lock(transaction, account.account_id)
         ids = [one for group in request.groups for one in (group.keep, *group.remove)]
-        prints = await self._store.prints(transaction, account.account_id, ids)
+        prints = await self._stores.duplicates.prints(library, ids)
         _check(request, prints)
-        changeset = await self._changesets.open(library, is_recorded=True)
+        changeset = await Changeset.open(self._database, library, is_recorded=True)
         _check_size(request, await changeset.sizes(ids))
         posts = {one: post for one in ids if (post := changeset.post(one)) is not None}
         annotated = await self._annotated(library, list(posts.values()))
@@ -214,7 +213,7 @@ class Duplicates:
         change = await self._kept.finish(changeset, BulkAction.TRASH, len(every))
         if every:
             entry = self._activity.entry(ActivityKind.POSTS_DELETED)
-            await self._activity.add(transaction, account.account_id, entry)
+            await self._activity.add(library, entry)
         return Resolved(
             kept,
             len(every),
@@ -225,7 +224,7 @@ class Duplicates:
 
     async def _annotated(self, library: LockedLibrary, posts: Sequence[EditablePost]) -> set[str]:
         """The posts with a note or highlights, which a removal would take away."""
-        found = await self._bookmarks.contents_of(library, [post.number for post in posts])
+        found = await self._stores.bookmarks.contents_of(library, [post.number for post in posts])
         stored = _decoded(b",".join(found.values()))
         return {one.post_id for one in stored.values() if one.is_annotated}
 

@@ -13,7 +13,6 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from bowerbird import errors
-from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
 from bowerbird.library.bookmarks import cursors
@@ -25,9 +24,8 @@ from bowerbird.model.posts.bookmarks import Bookmark
 from bowerbird.requests.bookmarks import EventsQuery
 from bowerbird.requests.fields import gates_for
 from bowerbird.requests.limits import EVENT_DAYS, EVENTS_MAX, PAGE_DEFAULT
-from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
-from bowerbird.storage.changes.events import EventStore, Kept, Logged
-from bowerbird.storage.database import Database
+from bowerbird.storage.changes.events import Kept, Logged
+from bowerbird.storage.stores import TimedService
 
 NOW: Final = "now"
 
@@ -75,13 +73,7 @@ class EventPage(Struct, frozen=True):
     limit: int
 
 
-class Events:
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._store = EventStore(database)
-        self._bookmarks = BookmarkStore(database)
-        self._clock = clock
-
+class Events(TimedService):
     async def page(self, account: Account, query: EventsQuery) -> EventPage:
         plans.check_fields(account, gates_for(EventsQuery, ["cursor"] if query.cursor else ()))
         limit, sent = query.limit or PAGE_DEFAULT, query.cursor
@@ -116,7 +108,7 @@ class Events:
 
     async def kept(self, account: Account) -> Kept:
         """The number of the last event, and of the last one that is no longer kept."""
-        kept = await self._store.kept(self._database, account.account_id)
+        kept = await self._stores.events.kept(self._library(account.account_id))
         if kept is None:
             raise errors.account_gone()
         return kept
@@ -124,7 +116,7 @@ class Events:
     async def _logged(
         self, account: Account, number: int, limit: int
     ) -> tuple[Sequence[Event], Followed, bool]:
-        logged, has_more = await self._store.after(account.account_id, number, limit)
+        logged, has_more = await self._stores.events.after(account.account_id, number, limit)
         # Read after the events: what is removed meanwhile is not missed.
         kept = await self.kept(account)
         if not kept.removed <= number <= kept.last:
@@ -138,7 +130,7 @@ class Events:
         self, account: Account, start: Followed, after: int, limit: int
     ) -> tuple[Sequence[Event], Followed, bool]:
         """The next posts of the library. What happens meanwhile is logged after `start`."""
-        posts = await self._store.posts_after(account.account_id, after, limit)
+        posts = await self._stores.events.posts_after(account.account_id, after, limit)
         now = with_offset(self._clock())
         events = [Event(type=EventType.POST_LISTED, at=now, post_id=one) for one in posts.values()]
         listed = max(posts) if len(posts) == limit else None
@@ -146,7 +138,7 @@ class Events:
 
     async def _with_bookmarks(self, account: Account, events: Sequence[Event]) -> Sequence[Event]:
         ids = {event.post_id for event in events if event.post_id is not UNSET}
-        found = await self._bookmarks.by_post_ids(account, list(ids)) if ids else {}
+        found = await self._stores.bookmarks.by_post_ids(account, list(ids)) if ids else {}
         return [
             event
             if event.post_id is UNSET

@@ -18,7 +18,7 @@ from bowerbird.model.posts.bookmarks import Bookmark
 from bowerbird.model.posts.networks import ContentState, PostContent
 from bowerbird.requests.limits import FIELDS_MAX
 from bowerbird.storage.database import Database
-from bowerbird.storage.links import LinkStore
+from bowerbird.storage.stores import Service
 
 _FIRST: Final = b'{"post_id":"'
 _posts: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
@@ -30,14 +30,16 @@ class ContentFields(Struct, frozen=True):
     content_problem: str | UnsetType = UNSET
 
 
-class Contents:
+class Contents(Service):
     def __init__(self, database: Database, *, is_fetched: bool) -> None:
         """`is_fetched`: whether the text of posts that are only links is asked for."""
+        super().__init__(database)
         self._is_fetched = is_fetched
-        self._links = LinkStore(database)
 
     async def of(self, account: Account, post_id: str) -> PostContent:
-        return await self._links.content(account.account_id, post_id, is_fetched=self._is_fetched)
+        return await self._stores.links.content(
+            account.account_id, post_id, is_fetched=self._is_fetched
+        )
 
     async def of_page(self, account: Account, body: bytes) -> Mapping[str, PostContent]:
         """Of the posts of a page that are only links, by id."""
@@ -45,7 +47,9 @@ class Contents:
         if not body or not account.has_bare_links:
             return {}
         ids = [_id(bytes(raw)) for raw in _posts(b"[%b]" % body)]
-        return await self._links.contents(account.account_id, ids, is_fetched=self._is_fetched)
+        return await self._stores.links.contents(
+            account.account_id, ids, is_fetched=self._is_fetched
+        )
 
 
 def with_content(bookmark: bytes, content: PostContent | None) -> bytes:

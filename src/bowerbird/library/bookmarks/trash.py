@@ -22,7 +22,7 @@ from bowerbird.library.bookmarks.searching.post_texts import (
     fields_of,
     texts_of,
 )
-from bowerbird.library.bookmarks.writing.changeset import Changesets
+from bowerbird.library.bookmarks.writing.changeset import Changeset
 from bowerbird.library.bookmarks.writing.kept_changes import Done, KeptChanges
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.bookmarks.writing.trash_batch import KEPT, Purging, TrashBatches
@@ -39,10 +39,10 @@ from bowerbird.requests.fields import InvalidField, gates_for
 from bowerbird.requests.filter_values import bound_of, read_author, read_labels
 from bowerbird.requests.limits import PAGE_DEFAULT, TRASH_SEARCHED_MAX
 from bowerbird.search.queries import query_language
-from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.bookmarks.filters import handle_of
-from bowerbird.storage.bookmarks.trash import Trashed, TrashStore
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.bookmarks.trash import Trashed
+from bowerbird.storage.database import Database, Transaction, Writable
+from bowerbird.storage.stores import TimedService
 
 
 class Deleted(Struct, frozen=True):
@@ -51,15 +51,12 @@ class Deleted(Struct, frozen=True):
     """The bookmark can be restored until then."""
 
 
-class Trash:
+class Trash(TimedService):
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._changesets = Changesets(database)
-        self._bookmarks = BookmarkStore(database)
+        super().__init__(database, clock)
         self._batches = TrashBatches(database, clock)
         self._kept = KeptChanges(database, clock)
-        self._renames = LabelRenames(database)
         self._activity = Activity(database, clock)
-        self._clock = clock
 
     async def delete(
         self,
@@ -73,9 +70,9 @@ class Trash:
         `removed_at` is when its source removed it. Saved again after that, it comes back. Nobody
         has asked for that change, so it is not kept.
         """
-        library = await self._renames.lock(transaction, account.account_id)
+        library = await LabelRenames(self._database).lock(transaction, account.account_id)
         is_kept = removed_at is None
-        changeset = await self._changesets.open(library, is_recorded=is_kept)
+        changeset = await Changeset.open(self._database, library, is_recorded=is_kept)
         await changeset.load([post_id])
         post = changeset.post(post_id)
         if post is None:
@@ -87,7 +84,7 @@ class Trash:
         else:
             await changeset.finish(now)
         entry = self._activity.entry(ActivityKind.POSTS_DELETED, post_id)
-        await self._activity.add(transaction, account.account_id, entry)
+        await self._activity.add(library, entry)
         return Deleted(post_id, with_offset(now + KEPT)), change
 
     async def restore(
@@ -95,14 +92,14 @@ class Trash:
     ) -> tuple[bytes, BulkRow | None]:
         """Restores a bookmark to its old position; returns its JSON, and the change."""
         # Locked before the trash is read, in the same order as for a deletion.
-        library = await self._renames.lock(transaction, account.account_id)
+        library = await LabelRenames(self._database).lock(transaction, account.account_id)
         taken = await self._batches.take(library, [post_id])
         if not taken:
             raise errors.not_found("deleted post", post_id)
         kept = msgspec.json.encode(taken[post_id])
         moved = [Changed(post_id, PostField.TRASHED, was_set=True, kept=kept)]
         change = await self._kept.keep(library, Done(BulkAction.RESTORE, moved))
-        found = await self._bookmarks.by_post_id_within(transaction, account, post_id)
+        found = await self._stores.bookmarks.by_post_id_within(transaction, account, post_id)
         assert found is not None
         return found, change
 
@@ -156,14 +153,12 @@ def shown(one: TrashedPost) -> TrashedBookmark:
 _UPDATED: Final = b',"updated_at":'
 
 
-class TrashList:
+class TrashList(TimedService):
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._store = TrashStore(database)
+        super().__init__(database, clock)
         self._purging = Purging(database, clock)
         self._activity = Activity(database, clock)
         self._search = TrashSearch(database, clock)
-        self._clock = clock
 
     async def page(self, account: Account, asked: TrashQuery = _ALL) -> TrashPage:
         """The posts that can still be restored and match, the latest first."""
@@ -190,12 +185,12 @@ class TrashList:
         account_id, oldest = account.account_id, self._clock() - KEPT
         filter = await self._search.filter(account, asked)
         if filter is None:
-            some = await self._store.page(account_id, oldest, before, most)
-            return some, await self._store.count(account_id, oldest, _LAST)
+            some = await self._stores.trash.page(account_id, oldest, before, most)
+            return some, await self._stores.trash.count(account_id, oldest, _LAST)
         found = await self._search.found(account, filter)
         later = [one for one in found if (one.trashed_at, one.post_id) < before][:most]
         ids = [one.post_id for one in later]
-        contents = await self._store.contents(account_id, ids, oldest)
+        contents = await self._stores.trash.contents(account_id, ids, oldest)
         rows = [
             Trashed(one.post_id, contents[one.post_id], one.trashed_at)
             for one in later
@@ -205,7 +200,7 @@ class TrashList:
 
     async def count(self, account: Account, limit: int) -> int:
         """How many posts can still be restored, as far as a limit."""
-        return await self._store.count(account.account_id, self._clock() - KEPT, limit)
+        return await self._stores.trash.count(account.account_id, self._clock() - KEPT, limit)
 
     async def delete(self, account: Account, post_ids: Sequence[str]) -> None:
         """Deletes posts in the trash for good."""
@@ -237,7 +232,9 @@ class TrashList:
     async def _note(self, account: Account) -> None:
         entry = self._activity.entry(ActivityKind.TRASH_EMPTIED)
         await self._database.write(
-            lambda transaction: self._activity.add(transaction, account.account_id, entry),
+            lambda transaction: self._activity.add(
+                Writable(transaction, account.account_id), entry
+            ),
             account.account_id,
             is_continuing=True,
         )
@@ -264,11 +261,10 @@ class Found(Struct, frozen=True):
     post_id: str
 
 
-class TrashSearch:
+class TrashSearch(TimedService):
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._store = TrashStore(database)
+        super().__init__(database, clock)
         self._zones = TimeZones(database)
-        self._clock = clock
 
     async def filter(
         self, account: Account, asked: TrashQuery | ChangeFilters
@@ -311,7 +307,7 @@ class TrashSearch:
         place = LATEST if filter.deleted_to is None else (filter.deleted_to, "")
         found: list[Found] = []
         for _ in range(0, TRASH_SEARCHED_MAX, _READ_TOGETHER):
-            some = await self._store.page(account.account_id, oldest, place, _READ_TOGETHER)
+            some = await self._stores.trash.page(account.account_id, oldest, place, _READ_TOGETHER)
             found += await asyncio.to_thread(_matching, some, filter)
             if len(some) < _READ_TOGETHER:
                 break

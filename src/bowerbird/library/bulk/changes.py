@@ -12,7 +12,7 @@ from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans, turns
 from bowerbird.library.access.activity import Activity
-from bowerbird.library.bookmarks.writing.changeset import Changesets
+from bowerbird.library.bookmarks.writing.changeset import Changeset
 from bowerbird.library.bookmarks.writing.kept_changes import KeptChanges, new_change
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.bulk.rule_references import RuleReferences
@@ -29,12 +29,10 @@ from bowerbird.model.bulk import (
 )
 from bowerbird.model.jobs import CHANGES, JobState
 from bowerbird.model.labels import Label
-from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.changes.bulk import BulkStore, packed
-from bowerbird.storage.database import Database, Reader, Transaction
-from bowerbird.storage.labels import LabelStore
-from bowerbird.storage.libraries import LibraryStore, LockedLibrary
-from bowerbird.storage.upkeep.jobs import JobStore
+from bowerbird.storage.changes.bulk import packed
+from bowerbird.storage.database import Database, Readable, Reader, Transaction, Writable
+from bowerbird.storage.libraries import LockedLibrary
+from bowerbird.storage.stores import TimedService
 
 _MAX_ID_LENGTH: Final = 64
 # How long a request waits for a change before it answers that a job does the rest.
@@ -61,21 +59,13 @@ def packed_parts(post_ids: Sequence[str]) -> list[bytes]:
     return [packed(post_ids[first : first + some]) for first in range(0, len(post_ids), some)]
 
 
-class BulkChanges:
+class BulkChanges(TimedService):
     def __init__(
         self, database: Database, clock: Clock, wake: Callable[[], None] = lambda: None
     ) -> None:
         """`wake` is called when a job has been added, for a worker in the same process."""
-        self._database = database
-        self._clock = clock
+        super().__init__(database, clock)
         self._wake = wake
-        self._store = BulkStore(database)
-        self._jobs = JobStore(database)
-        self._labels = LabelStore(database)
-        self._accounts = AccountStore(database)
-        self._libraries = LibraryStore(database)
-        self._changesets = Changesets(database)
-        self._renames = LabelRenames(database)
         self._kept_changes = KeptChanges(database, clock)
         self._turns = BulkTurns(database, clock)
         self._rules = RuleReferences(database, clock)
@@ -83,7 +73,7 @@ class BulkChanges:
 
     async def start(self, transaction: Transaction, account: Account, change: NewChange) -> BulkRow:
         """Starts a change and takes its first turn. A job does what is left."""
-        library = await self._renames.lock(transaction, account.account_id)
+        library = await LabelRenames(self._database).lock(transaction, account.account_id)
         number = await self._kept_changes.number(library)
         label = None
         if change.label_name is not None:
@@ -95,11 +85,11 @@ class BulkChanges:
         if change.labels:
             plans.check_writes(account)
             row = msgspec.structs.replace(row, labels=change.labels)
-        await self._store.insert(library, row)
-        await self._store.add_parts(library, number, change.parts)
+        await self._stores.bulk.insert(library, row)
+        await self._stores.bulk.add_parts(library, number, change.parts)
         if change.action is BulkAction.TRASH and change.matched:
             entry = self._activity.entry(ActivityKind.POSTS_DELETED)
-            await self._activity.add(transaction, account.account_id, entry)
+            await self._activity.add(library, entry)
         return await self._first_turn(library, row)
 
     async def start_label(
@@ -107,13 +97,13 @@ class BulkChanges:
     ) -> BulkRow:
         """Deletes a label, or merges it into another one."""
         plans.check_writes(account)
-        library = await self._renames.lock(transaction, account.account_id)
+        library = await LabelRenames(self._database).lock(transaction, account.account_id)
         number = await self._kept_changes.number(library)
         ids = [one for one in (label_id, into_id) if one is not None]
-        changeset = await self._changesets.open(library, label_ids=ids)
+        changeset = await Changeset.open(self._database, library, label_ids=ids)
         found = {one: changeset.label_of_id(one) for one in ids}
         # A label that an earlier change is about to delete is as good as deleted.
-        ending = await self._store.ending_labels(library)
+        ending = await self._stores.bulk.ending_labels(library)
         for one in ids:
             if found[one] is None or int(one) in ending:
                 raise errors.not_found("label", one)
@@ -125,9 +115,7 @@ class BulkChanges:
         kept = await self._kept(library, label)
         into = found[into_id] if into_id is not None else None
         if into is not None:
-            was_favourite = await self._accounts.follow_label(
-                transaction, account.account_id, label.name, into.name
-            )
+            was_favourite = await self._stores.accounts.follow_label(library, label.name, into.name)
             kept = msgspec.structs.replace(kept, into_id=into.label_id, was_favourite=was_favourite)
         if into is None:
             rules = await self._rules.label_deleted(library, label.name)
@@ -145,7 +133,7 @@ class BulkChanges:
 
         `changed`: what else the request has changed, for the same undo.
         """
-        number = await self._store.next_number(library)
+        number = await self._stores.bulk.next_number(library)
         kept = msgspec.structs.replace(await self._kept(library, label), new_name=name)
         row = self._new(number, BulkAction.RENAME_LABEL, kept, label.bookmark_count)
         row = await self._keeping(library, row, changed)
@@ -156,35 +144,33 @@ class BulkChanges:
     ) -> BulkRow:
         """Stores a new change with the values that it has replaced."""
         row = msgspec.structs.replace(row, kept=len(changed))
-        await self._store.insert(library, row)
-        await self._store.record(library, row.number, changed, library.version + 1)
+        await self._stores.bulk.insert(library, row)
+        await self._stores.bulk.record(library, row.number, changed, library.version + 1)
         return row
 
     async def undo(self, transaction: Transaction, account: Account, change_id: str) -> BulkRow:
         """Starts the undo of a change and takes its first turn. A job does what is left."""
-        library = await self._renames.lock(transaction, account.account_id)
+        library = await LabelRenames(self._database).lock(transaction, account.account_id)
         row = self._required(await self._found(transaction, account, change_id), change_id)
         if row.state in (BulkState.UNDONE, BulkState.UNDOING):
             return row
         # What is left of a change that is still working is not done any more.
-        await self._store.delete_parts(library, row.number)
+        await self._stores.bulk.delete_parts(library, row.number)
         labels = [msgspec.structs.replace(one, is_begun=False) for one in row.labels]
         if row.label is not None:
-            await self._unfollow(transaction, account.account_id, row.label)
+            await self._unfollow(library, row.label)
         row = msgspec.structs.replace(
             row, state=BulkState.UNDOING, labels=labels, finished_at=None, job_id=""
         )
         return await self._first_turn(library, row)
 
-    async def _unfollow(
-        self, transaction: Transaction, account_id: int, label: ChangedLabel
-    ) -> None:
+    async def _unfollow(self, library: Writable, label: ChangedLabel) -> None:
         """Makes a merged label the favourite again if no other was chosen."""
         if label.into_id is None or not label.was_favourite:
             return
-        into = await self._labels.by_id(transaction, account_id, label.into_id)
+        into = await self._stores.labels.by_id(library, label.into_id)
         if into is not None:
-            await self._accounts.follow_label(transaction, account_id, into.name, label.name)
+            await self._stores.accounts.follow_label(library, into.name, label.name)
 
     async def get(self, account: Account, change_id: str) -> BulkRow:
         return self._required(await self._found(self._database, account, change_id), change_id)
@@ -193,7 +179,7 @@ class BulkChanges:
         """Why the rest of a change will not be made, if its job has failed."""
         if row.is_finished or not row.job_id:
             return None
-        job = await self._jobs.one(account.account_id, row.job_id)
+        job = await self._stores.jobs.one(account.account_id, row.job_id)
         return job.error if job is not None and job.state == JobState.FAILED else None
 
     async def run(self, account: Account, change: NewChange) -> BulkRow:
@@ -243,27 +229,26 @@ class BulkChanges:
     async def turn(self, transaction: Transaction, account: Account, change_id: str) -> BulkRow:
         """Takes the next turn of a change or of its undo, or of one that was accepted before it."""
         # Locked before the change is read: the job and a request may take turns of the same one.
-        library = await self._libraries.lock(transaction, account.account_id)
+        library = await self._stores.libraries.lock(transaction, account.account_id)
         row = self._required(await self._found(transaction, account, change_id), change_id)
         if row.action is BulkAction.RENAME_LABEL:
             # It waits for no other change, because all others wait for it.
             return await self._turns.take(library, row)
-        library = await self._renames.lock(transaction, account.account_id)
+        library = await LabelRenames(self._database).lock(transaction, account.account_id)
         earlier = await self._before(library, row)
         turned = await self._turns.take(library, earlier or row)
         return turned if earlier is None else row
 
     async def _first_turn(self, library: LockedLibrary, row: BulkRow) -> BulkRow:
         """Takes the first turn if nothing else is under way. A job does what is left."""
-        position = await self._store.next_position(library)
+        position = await self._stores.bulk.next_position(library)
         row = msgspec.structs.replace(row, position=position)
         if _waits_for_none(row) or await self._before(library, row) is None:
             row = await self._turns.take(library, row)
             if row.is_finished:
                 return row
-        job_id = await self._jobs.add(
-            library.transaction,
-            library.account_id,
+        job_id = await self._stores.jobs.add(
+            library,
             KIND,
             msgspec.json.encode(row.change_id),
             priority=CHANGES,
@@ -272,7 +257,7 @@ class BulkChanges:
             unique=f"{row.change_id} {row.state}",
         )
         row = msgspec.structs.replace(row, job_id=job_id)
-        await self._store.update(library, row)
+        await self._stores.bulk.update(library, row)
         return row
 
     async def _before(self, library: LockedLibrary, row: BulkRow) -> BulkRow | None:
@@ -281,7 +266,7 @@ class BulkChanges:
         So undoing them in the reverse order gives the state before, even if they have posts in
         common and several jobs work on them.
         """
-        first = await self._store.first_open(library, besides=row.number)
+        first = await self._stores.bulk.first_open(library, besides=row.number)
         if first is None or (first.position, first.number) > (row.position, row.number):
             return None
         return first
@@ -289,11 +274,11 @@ class BulkChanges:
     async def _named(self, library: LockedLibrary, change: NewChange) -> ChangedLabel | None:
         """The label that the change adds or removes. One to add is created if posts get it."""
         assert change.label_name is not None
-        changeset = await self._changesets.open(library, [change.label_name])
+        changeset = await Changeset.open(self._database, library, [change.label_name])
         label = changeset.label(change.label_name)
         if label is not None:
             kept = await self._kept(library, label)
-            ending = await self._store.ending_labels(library)
+            ending = await self._stores.bulk.ending_labels(library)
             return msgspec.structs.replace(kept, is_ending=label.label_id in ending)
         if change.action is BulkAction.REMOVE_LABEL:
             raise errors.not_found("label", change.label_name)
@@ -304,7 +289,7 @@ class BulkChanges:
         return ChangedLabel(label.label_id, label.name, is_new=True)
 
     async def _kept(self, library: LockedLibrary, label: Label) -> ChangedLabel:
-        created_at = await self._labels.created_at(library, label.label_id)
+        created_at = await self._stores.labels.created_at(library, label.label_id)
         return ChangedLabel(
             label.label_id, label.name, label.metadata, created_at, color=label.color
         )
@@ -318,7 +303,7 @@ class BulkChanges:
     async def _found(self, reader: Reader, account: Account, change_id: str) -> BulkRow | None:
         if not _is_id(change_id):
             return None
-        return await self._store.by_id(reader, account.account_id, change_id)
+        return await self._stores.bulk.by_id(Readable(reader, account.account_id), change_id)
 
     def _required(self, row: BulkRow | None, change_id: str) -> BulkRow:
         """A change exists until it can no longer be undone."""

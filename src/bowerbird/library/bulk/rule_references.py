@@ -18,10 +18,9 @@ from bowerbird.model.rules import Action, Body, Do, Rule
 from bowerbird.model.words import Field
 from bowerbird.search.queries import query_language
 from bowerbird.search.queries.query_pieces import Kind, Piece, pieces
-from bowerbird.storage.changes.bulk import BulkStore
-from bowerbird.storage.changes.events import EventStore, RuleStore
-from bowerbird.storage.database import Database
-from bowerbird.storage.libraries import LibraryStore, LockedLibrary
+from bowerbird.storage.database import Database, Writable
+from bowerbird.storage.libraries import LockedLibrary
+from bowerbird.storage.stores import Service
 
 _OFF: Final = "Switched off:"
 
@@ -37,13 +36,10 @@ class _Before(Struct, frozen=True):
 _before: Final = msgspec.json.Decoder(_Before).decode
 
 
-class RuleReferences:
+class RuleReferences(Service):
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._store = RuleStore(database)
-        self._events = EventStore(database)
+        super().__init__(database)
         self._activity = Activity(database, clock)
-        self._bulk = BulkStore(database)
-        self._libraries = LibraryStore(database)
 
     async def rename(self, library: LockedLibrary, before: str, after: str) -> list[Changed]:
         """Gives a label its other name in rules. Returns these as they were."""
@@ -61,7 +57,7 @@ class RuleReferences:
         changed = await self._switch_off(
             library, lambda rule: webhook_id in rule.webhook_ids, notice
         )
-        await self._bulk.take_over(library, [(one.post_id, one.field) for one in changed])
+        await self._stores.bulk.take_over(library, [(one.post_id, one.field) for one in changed])
 
     async def put_back(self, library: LockedLibrary, kept: Mapping[str, bytes]) -> list[str]:
         """Makes rules what they were before a change, by their keys. Returns those that exist."""
@@ -105,11 +101,11 @@ class RuleReferences:
         transaction, account_id = library.transaction, library.account_id
         before = {rule.rule_id: rule for rule in rules}
         for rule in changed:
-            await self._store.put(transaction, account_id, rule)
+            await self._stores.rules.put(Writable(transaction, account_id), rule)
             if before[rule.rule_id].is_on and not rule.is_on:
                 entry = self._activity.entry(ActivityKind.RULE_SWITCHED_OFF, rule.name)
-                await self._activity.add(transaction, account_id, entry)
-        state = await self._store.state(transaction, account_id)
+                await self._activity.add(Writable(transaction, account_id), entry)
+        state = await self._stores.rules.state(Writable(transaction, account_id))
         assert state is not None
         after = before | {rule.rule_id: rule for rule in changed}
         state = msgspec.structs.replace(
@@ -118,19 +114,19 @@ class RuleReferences:
             version=state.version + 1,
             seen=state.seen if state.is_active else await self._last_event(library),
         )
-        await self._store.put_state(transaction, account_id, state)
+        await self._stores.rules.put_state(Writable(transaction, account_id), state)
         # Another change of these rules has a later version, also if it is made in turns.
-        await self._libraries.touch(transaction, account_id)
+        await self._stores.libraries.touch(Writable(transaction, account_id))
         return [
             replaced(key_of(rule), _Before(rule.body, rule.is_on, rule.notice))
             for rule in (before[one.rule_id] for one in changed)
         ]
 
     async def _all(self, library: LockedLibrary) -> list[Rule]:
-        return await self._store.all(library.transaction, library.account_id)
+        return await self._stores.rules.all(library)
 
     async def _last_event(self, library: LockedLibrary) -> int:
-        kept = await self._events.kept(library.transaction, library.account_id)
+        kept = await self._stores.events.kept(library)
         assert kept is not None
         return kept.last
 

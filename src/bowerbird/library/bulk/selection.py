@@ -35,10 +35,8 @@ from bowerbird.requests.bulk import BulkRequest, ChangeFilters, given
 from bowerbird.requests.fields import gates_for
 from bowerbird.requests.filters import check_order, filter_of, sent
 from bowerbird.search.queries.highlights import Highlighter
-from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
-from bowerbird.storage.bookmarks.trash import TrashStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.libraries import LibraryStore
+from bowerbird.storage.stores import TimedService
 
 _EVERYTHING: Final = BookmarkFilter(unread_only=False, hide_archived=False)
 _EXAMPLES: Final = 5
@@ -81,25 +79,17 @@ class _Matching(NamedTuple):
     words: WordQuery | None = None
 
 
-class BulkSelection:
+class BulkSelection(TimedService):
     def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        views: Views,
-        meaning: SemanticSearch,
+        self, database: Database, clock: Clock, views: Views, meaning: SemanticSearch
     ) -> None:
-        self._database = database
-        self._libraries = LibraryStore(database)
-        self._store = BookmarkStore(database)
-        self._trash = TrashStore(database)
+        super().__init__(database, clock)
         self._search = TrashSearch(database, clock)
         self._labels = LabelWords(database)
         self._zones = TimeZones(database)
         self._rankings = Rankings(database, meaning)
         self._meaning = meaning
         self._views = views
-        self._clock = clock
 
     async def choose(
         self, account: Account, request: BulkRequest, *, is_of_rule: bool = False
@@ -107,7 +97,7 @@ class BulkSelection:
         """Reads the posts that match now. Posts that are saved later are not among them."""
         if request.label_name is not None:
             plans.check_writes(account)
-        version = await self._libraries.version(self._database, account.account_id)
+        version = await self._stores.libraries.version(self._library(account.account_id))
         if version is not None:
             # Of what is kept in memory, only the present may count.
             account = msgspec.structs.replace(account, version=version)
@@ -137,7 +127,7 @@ class BulkSelection:
 
     async def is_current(self, transaction: Transaction, account: Account, chosen: Chosen) -> bool:
         """Whether nobody has changed the library since the posts were read. Locks it."""
-        library = await self._libraries.lock(transaction, account.account_id)
+        library = await self._stores.libraries.lock(transaction, account.account_id)
         return library.version == chosen.version
 
     async def examples(
@@ -146,12 +136,12 @@ class BulkSelection:
         """Some of the bookmarks, for people who decide whether to go on."""
         if request.action == "restore":
             oldest = self._clock() - KEPT
-            found = await self._trash.contents(account.account_id, chosen.first, oldest)
+            found = await self._stores.trash.contents(account.account_id, chosen.first, oldest)
             body = b",".join(found[one] for one in chosen.first if one in found)
         else:
             only = msgspec.structs.replace(_EVERYTHING, post_ids=tuple(chosen.first))
-            numbers = await self._store.numbers(account, only, None)
-            body, _ = await self._store.contents(account, list(numbers))
+            numbers = await self._stores.bookmarks.numbers(account, only, None)
+            body, _ = await self._stores.bookmarks.contents(account, list(numbers))
         found_posts = b"[" + body + b"]"
         why = whys([bytes(one) for one in _raws(found_posts)], chosen.words)
         return [
@@ -189,8 +179,8 @@ class BulkSelection:
         for first in range(0, len(post_ids), _READ_TOGETHER):
             some = tuple(post_ids[first : first + _READ_TOGETHER])
             only = msgspec.structs.replace(_EVERYTHING, post_ids=some)
-            numbers = await self._store.numbers(account, only, None)
-            body, _ = await self._store.contents(account, list(numbers))
+            numbers = await self._stores.bookmarks.numbers(account, only, None)
+            body, _ = await self._stores.bookmarks.contents(account, list(numbers))
             found |= await asyncio.to_thread(in_texts, body, words)
         return found
 
@@ -204,12 +194,12 @@ class BulkSelection:
                 if (narrow := await self._search.filter(account, filters)) is not None:
                     found = await self._search.found(account, narrow)
                     return [one.post_id for one in reversed(found)]
-            in_trash = await self._trash.post_ids(account.account_id, self._clock() - KEPT)
+            in_trash = await self._stores.trash.post_ids(account.account_id, self._clock() - KEPT)
             wanted = None if named is None else frozenset(named)
             return [one for one in in_trash if wanted is None or one in wanted]
         ids = tuple(one for one in named or () if is_post_id(one))
         only = msgspec.structs.replace(_EVERYTHING, post_ids=ids)
-        return await self._store.post_ids(account, only) if ids else []
+        return await self._stores.bookmarks.post_ids(account, only) if ids else []
 
     async def _filter(self, account: Account, request: BulkRequest) -> BookmarkFilter:
         if request.view is not None:
@@ -225,10 +215,10 @@ class BulkSelection:
         if filter.meaning is not None:
             store = await self._meaning.require(account)
             numbers = await self._rankings.numbers(account, filter, store, is_ordered=True)
-            return await self._store.post_ids(account, filter, list(numbers))
+            return await self._stores.bookmarks.post_ids(account, filter, list(numbers))
         if filter.words is not None and filter.words.is_empty:
             return []
-        return await self._store.post_ids(account, filter)
+        return await self._stores.bookmarks.post_ids(account, filter)
 
 
 def _elsewhere(left_out: int) -> str:

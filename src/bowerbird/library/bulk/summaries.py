@@ -21,9 +21,8 @@ from bowerbird.model.bulk import (
 from bowerbird.model.instants import with_offset
 from bowerbird.requests.bookmarks import ChangesQuery
 from bowerbird.requests.limits import KEPT_CHANGES_MAX, PAGE_DEFAULT
-from bowerbird.storage.accounts.credentials import KeyStore
-from bowerbird.storage.changes.bulk import BulkStore
 from bowerbird.storage.database import Database
+from bowerbird.storage.stores import TimedService
 
 _DONE: Final = {
     BulkAction.READ: "Marked {posts} read.",
@@ -188,35 +187,33 @@ class ChangePage(Struct, frozen=True):
     total_count: int
 
 
-class RecentChanges:
+class RecentChanges(TimedService):
     def __init__(self, database: Database, clock: Clock, changes: BulkChanges) -> None:
-        self._store = BulkStore(database)
-        self._keys = KeyStore(database)
+        super().__init__(database, clock)
         self._changes = changes
-        self._clock = clock
 
     async def list(self, account: Account, asked: ChangesQuery) -> ChangePage:
         """The latest first. Those that can no longer be undone are left out."""
         limit, now = asked.limit or PAGE_DEFAULT, self._clock()
         query = cursors.query_of(account.account_id, "changes")
         before = cursors.read_number(asked.cursor, query) if asked.cursor else _LAST
-        found = await self._store.recent(
+        found = await self._stores.bulk.recent(
             account.account_id, now=now, before=before, limit=limit + 1
         )
         end = found[limit - 1] if len(found) > limit else None
-        names = await self._keys.names(account.account_id) if found else {}
+        names = await self._stores.keys.names(account.account_id) if found else {}
         return ChangePage(
             changes=[await self._shown(account, row, names) for row in found[:limit]],
             next_cursor=None
             if end is None
             else cursors.write(cursors.Named(str(end.number)), query),
             limit=limit,
-            total_count=await self._store.count_recent(account.account_id, now),
+            total_count=await self._stores.bulk.count_recent(account.account_id, now),
         )
 
     async def of_action(self, account: Account, action: BulkAction) -> Sequence[BulkRow]:
         """Those of one kind that can be undone, latest first."""
-        found = await self._store.recent(
+        found = await self._stores.bulk.recent(
             account.account_id,
             now=self._clock(),
             before=_LAST,

@@ -7,7 +7,7 @@ import msgspec
 
 from bowerbird.clock import Clock
 from bowerbird.library.access import turns
-from bowerbird.library.bookmarks.writing.changeset import Changeset, Changesets
+from bowerbird.library.bookmarks.writing.changeset import Changeset
 from bowerbird.library.bookmarks.writing.kept_changes import KeptChanges, ended
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames, Position
 from bowerbird.library.bookmarks.writing.trash_batch import TrashBatches, fitting
@@ -26,13 +26,10 @@ from bowerbird.model.bulk import (
 )
 from bowerbird.model.labels import Label, name_key
 from bowerbird.requests import limits
-from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.bookmarks.changeset import EditablePost
-from bowerbird.storage.bookmarks.trash import TrashStore
-from bowerbird.storage.changes.bulk import BulkStore
 from bowerbird.storage.database import Database
-from bowerbird.storage.labels import LabelStore
-from bowerbird.storage.libraries import LibraryStore, LockedLibrary
+from bowerbird.storage.libraries import LockedLibrary
+from bowerbird.storage.stores import TimedService
 
 _FLAGS: Final[dict[BulkAction, dict[str, bool | None]]] = {
     action: {"is_read": is_read, "is_archived": is_archived}
@@ -48,16 +45,13 @@ class _Turn(NamedTuple):
     is_last: bool
 
 
-class BulkTurns:
+class BulkTurns(TimedService):
     def __init__(self, database: Database, clock: Clock) -> None:
+        super().__init__(database, clock)
         self._kept = KeptChanges(database, clock)
         self._renaming = LabelRenaming(database, clock)
         self._undo = BulkUndo(database, clock)
-        self._changesets = Changesets(database)
-        self._store = BulkStore(database)
-        self._trash = TrashStore(database)
         self._batches = TrashBatches(database, clock)
-        self._clock = clock
 
     async def take(self, library: LockedLibrary, row: BulkRow) -> BulkRow:
         """Takes the next turn of a change or of its undo.
@@ -79,13 +73,13 @@ class BulkTurns:
 
     async def _take(self, library: LockedLibrary, row: BulkRow) -> BulkRow:
         # Again, because what came before in this transaction may have raised its version.
-        library = await self._changesets.lock(library.transaction, library.account_id)
+        library = await self._stores.libraries.lock(library.transaction, library.account_id)
         label_ids = [str(one.label_id) for one in row.labels]
         names = [row.label.name] if row.label is not None and row.label.is_ending else []
         if row.label is not None and row.label.into_id is not None:
             label_ids.append(str(row.label.into_id))
-        changeset = await self._changesets.open(
-            library, names, label_ids, is_recorded=True, is_quiet=row.is_quiet
+        changeset = await Changeset.open(
+            self._database, library, names, label_ids, is_recorded=True, is_quiet=row.is_quiet
         )
         if row.action in WHOLE_LABEL_ACTIONS:
             row, turn = await self._label_turn(changeset, row)
@@ -93,7 +87,7 @@ class BulkTurns:
             row = await self._with_label(changeset, row)
             turn = await self._part_turn(changeset, row)
         await changeset.finish(self._clock())
-        await self._store.record(library, row.number, turn.changed, changeset.version)
+        await self._stores.bulk.record(library, row.number, turn.changed, changeset.version)
         changed = len({one.post_id for one in turn.changed})
         after = msgspec.structs.replace(
             row,
@@ -103,12 +97,12 @@ class BulkTurns:
         )
         if turn.is_last:
             after = ended(after, BulkState.DONE, self._clock())
-        await self._store.update(library, after)
+        await self._stores.bulk.update(library, after)
         return after
 
     async def _part_turn(self, changeset: Changeset, row: BulkRow) -> _Turn:
         library = changeset.library
-        found = await self._store.first_part(library, row.number)
+        found = await self._stores.bulk.first_part(library, row.number)
         if found is None:
             return _Turn(0, (), is_last=True)
         part, items = found
@@ -117,8 +111,8 @@ class BulkTurns:
         count = await self._fitting(changeset, row.action, post_ids)
         chosen, left = items[:count], items[count:]
         changed = await self._change(changeset, row, chosen)
-        await self._store.shorten_part(library, row.number, part, left)
-        is_last = not left and not await self._store.first_part(library, row.number)
+        await self._stores.bulk.shorten_part(library, row.number, part, left)
+        is_last = not left and not await self._stores.bulk.first_part(library, row.number)
         return _Turn(count, changed, is_last)
 
     async def _fitting(
@@ -129,7 +123,7 @@ class BulkTurns:
             # Flags are in a narrow row; the JSON of the post is not written.
             return min(len(post_ids), turns.POSTS_PER_TURN)
         if action is BulkAction.RESTORE:
-            sizes = await self._trash.sizes(changeset.library, post_ids)
+            sizes = await self._stores.trash.sizes(changeset.library, post_ids)
         else:
             sizes = await changeset.sizes(post_ids)
         return fitting(action, [sizes.get(post_id, 0) for post_id in post_ids])
@@ -189,7 +183,9 @@ class BulkTurns:
         posts, is_all = await changeset.load_labelled(label, row.label.after)
         # Other requests have added the label to these since the change was accepted.
         ids = [post.post_id for post in posts]
-        claimed = await self._store.recorded(changeset.library, row.number, label.label_id, ids)
+        claimed = await self._stores.bulk.recorded(
+            changeset.library, row.number, label.label_id, ids
+        )
         for post in posts:
             if post.post_id not in claimed:
                 changeset.detach(post, label)
@@ -221,7 +217,7 @@ def _label_of(changeset: Changeset, row: BulkRow) -> Label | None:
     return changeset.label_of_id(str(row.label.label_id))
 
 
-class LabelRenaming:
+class LabelRenaming(TimedService):
     """Renames a label on its posts, or back, in turns.
 
     The label gets its new name in the first turn. Every other write that compares names of labels
@@ -229,13 +225,8 @@ class LabelRenaming:
     """
 
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._renames = LabelRenames(database)
-        self._libraries = LibraryStore(database)
-        self._labels = LabelStore(database)
-        self._accounts = AccountStore(database)
+        super().__init__(database, clock)
         self._rules = RuleReferences(database, clock)
-        self._store = BulkStore(database)
-        self._clock = clock
 
     async def take(self, library: LockedLibrary, row: BulkRow) -> BulkRow:
         assert row.label is not None
@@ -245,7 +236,9 @@ class LabelRenaming:
             label, row = await self._begin(library, label, row)
         if label.is_begun:
             done = Position(label.label_id, label.after)
-            turned = await self._renames.turn(library.transaction, library.account_id, done)
+            turned = await LabelRenames(self._database).turn(
+                library.transaction, library.account_id, done
+            )
         if turned is None or turned.is_last:
             # It is finished, or another write has renamed or deleted the label.
             count = row.matched if label.is_begun or turned is not None else 0
@@ -255,7 +248,7 @@ class LabelRenaming:
             label = msgspec.structs.replace(label, after=turned.number)
             count = (row.restored if is_undo else row.done) + turned.count
             row = _counting(msgspec.structs.replace(row, labels=[label]), count, is_undo=is_undo)
-        await self._store.update(library, row)
+        await self._stores.bulk.update(library, row)
         return row
 
     async def _begin(
@@ -266,29 +259,29 @@ class LabelRenaming:
         names = (asked.name, asked.new_name)
         before, after = reversed(names) if is_undo else names
         transaction, account_id = library.transaction, library.account_id
-        library = await self._libraries.lock(transaction, account_id)
-        label = await self._labels.by_id(transaction, account_id, asked.label_id)
+        library = await self._stores.libraries.lock(transaction, account_id)
+        label = await self._stores.labels.by_id(library, asked.label_id)
         key = name_key(after)
-        other = (await self._labels.named(transaction, account_id, [key])).get(key)
+        other = (await self._stores.labels.named(library, [key])).get(key)
         if label is None or label.name != before or other not in (None, label):
             if is_undo:
                 await self._leave_rules(library, row)
             return asked, row
         renamed = msgspec.structs.replace(label, name=after, name_key=key, former_name=label.name)
-        await self._labels.update(library, renamed, self._clock())
-        await self._accounts.follow_label(transaction, account_id, before, after)
+        await self._stores.labels.update(library, renamed, self._clock())
+        await self._stores.accounts.follow_label(library, before, after)
         rules = await self._rules.rename(library, before, after)
         if not is_undo:
-            await self._store.record(library, row.number, rules, library.version + 1)
+            await self._stores.bulk.record(library, row.number, rules, library.version + 1)
             row = msgspec.structs.replace(row, kept=row.kept + len(rules))
         return msgspec.structs.replace(asked, is_begun=True, after=0), row
 
     async def _leave_rules(self, library: LockedLibrary, row: BulkRow) -> None:
         """The label keeps its name, and so do the rules."""
-        found = await self._store.first_posts(library, row.number, row.kept)
+        found = await self._stores.bulk.first_posts(library, row.number, row.kept)
         keys = [one.change.post_id for one in found]
         rules = [(key, PostField.VALUE) for key in keys if key.startswith(ValueKind.RULE)]
-        await self._store.take_over(library, rules)
+        await self._stores.bulk.take_over(library, rules)
 
 
 def _counting(row: BulkRow, count: int, *, is_undo: bool) -> BulkRow:

@@ -16,7 +16,7 @@ import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from bowerbird.clock import Clock
-from bowerbird.library.bookmarks.writing.changeset import Changeset, Changesets
+from bowerbird.library.bookmarks.writing.changeset import Changeset
 from bowerbird.library.bookmarks.writing.kept_changes import ended
 from bowerbird.library.bookmarks.writing.post_documents import post_with_value, with_value
 from bowerbird.library.bookmarks.writing.trash_batch import KEPT, TrashBatches, fitting, per_turn
@@ -40,10 +40,9 @@ from bowerbird.model.bulk import (
 from bowerbird.model.labels import Label, View, name_key
 from bowerbird.model.posts.bookmarks import tags_json
 from bowerbird.model.posts.highlights import HighlightedPassage
-from bowerbird.storage.bookmarks.trash import TrashStore
-from bowerbird.storage.changes.bulk import BulkStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.libraries import LockedLibrary
+from bowerbird.storage.stores import TimedService
 
 _FLAGS: Final[dict[int, str]] = {PostField.READ: "is_read", PostField.ARCHIVED: "is_archived"}
 _TAGS: Final = "tags"
@@ -110,25 +109,25 @@ def _labelled(tags: Raw, possible: Sequence[str], *, is_set: bool) -> bytes:
     return tags_json(names) or b"null"
 
 
-class BulkUndo:
+class BulkUndo(TimedService):
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._changesets = Changesets(database)
-        self._store = BulkStore(database)
-        self._trash = TrashStore(database)
+        super().__init__(database, clock)
         self._batches = TrashBatches(database, clock)
         self._views = ViewWriting(database, clock)
         self._rules = RuleReferences(database, clock)
-        self._clock = clock
 
     async def take(self, library: LockedLibrary, row: BulkRow) -> BulkRow:
         """Takes the next turn of a change that is being undone."""
         # Again, because what came before in this transaction may have raised its version.
-        library = await self._changesets.lock(library.transaction, library.account_id)
+        library = await self._stores.libraries.lock(library.transaction, library.account_id)
         most = per_turn(row.action)
-        found = await self._store.first_posts(library, row.number, most + 1)
+        found = await self._stores.bulk.first_posts(library, row.number, most + 1)
         names = [] if row.label is None else [row.label.name]
-        changeset = await self._changesets.open(
-            *(library, names, _label_ids(row, found)), is_recorded=True, is_quiet=row.is_quiet
+        changeset = await Changeset.open(
+            self._database,
+            *(library, names, _label_ids(row, found)),
+            is_recorded=True,
+            is_quiet=row.is_quiet,
         )
         row = await self._with_label(changeset, row)
         recorded, is_last = await self._some(changeset, row, found)
@@ -137,7 +136,7 @@ class BulkUndo:
             own = await self._own(library, recorded)
             restored = await self._restore(changeset, row, own)
             last = recorded[-1].change.post_id
-            await self._store.delete_posts(library, row.number, last)
+            await self._stores.bulk.delete_posts(library, row.number, last)
         if row.action is BulkAction.RENAME_LABEL:
             # Its posts are counted where they get the name.
             restored = 0
@@ -156,7 +155,7 @@ class BulkUndo:
                 after = msgspec.structs.replace(after, restored=removed)
             after = msgspec.structs.replace(ended(after, BulkState.UNDONE, self._clock()), kept=0)
         await changeset.finish(self._clock())
-        await self._store.update(library, after)
+        await self._stores.bulk.update(library, after)
         return after
 
     async def _some(
@@ -172,11 +171,11 @@ class BulkUndo:
             # The last post may have another field that was not read.
             ids.pop()
         if row.action is BulkAction.TRASH:
-            sizes = await self._trash.sizes(library, ids) if ids else {}
+            sizes = await self._stores.trash.sizes(library, ids) if ids else {}
         else:
             sizes = await changeset.sizes(ids)
             if absent := [one for one in ids if one not in sizes]:
-                sizes |= await self._trash.sizes(library, absent)
+                sizes |= await self._stores.trash.sizes(library, absent)
         some = ids[: fitting(row.action, [sizes.get(one, 0) for one in ids])]
         is_last = len(found) <= most and len(some) == len(by_post)
         return [one for post_id in some for one in by_post[post_id]], is_last
@@ -184,7 +183,7 @@ class BulkUndo:
     async def _own(self, library: LockedLibrary, recorded: Sequence[Recorded]) -> list[Changed]:
         """The fields that no later change has set."""
         ids = list(dict.fromkeys(one.change.post_id for one in recorded))
-        latest = await self._store.latest(library, ids)
+        latest = await self._stores.bulk.latest(library, ids)
         return [
             one.change
             for one in recorded
@@ -245,8 +244,9 @@ class BulkUndo:
 
         In a changeset of its own, which is written before posts come back: they get new numbers.
         """
-        changeset = await self._changesets.open(
-            await self._changesets.lock(library.transaction, library.account_id),
+        changeset = await Changeset.open(
+            self._database,
+            await self._stores.libraries.lock(library.transaction, library.account_id),
             label_ids=[str(one.present_id) for one in row.labels],
             is_recorded=True,
         )
@@ -262,15 +262,13 @@ class BulkUndo:
         if not fields:
             return 0
         oldest = self._clock() - KEPT
-        found = await self._trash.within(
-            library.transaction, library.account_id, list(fields), oldest
-        )
+        found = await self._stores.trash.within(library, list(fields), oldest)
         changed = [
             one._replace(bookmark=bookmark)
             for one in found
             if (bookmark := _edited(one.bookmark, fields[one.post_id])) is not None
         ]
-        await self._trash.put(library, changed)
+        await self._stores.trash.put(library, changed)
         return len(changed)
 
     async def _put_back(self, changeset: Changeset, values: Sequence[Changed]) -> list[str]:

@@ -20,8 +20,8 @@ from bowerbird.connections.records import (
 )
 from bowerbird.model.connections import Connection, Network, Problem
 from bowerbird.settings import Settings
-from bowerbird.storage.connections import ConnectionStore
 from bowerbird.storage.database import Database
+from bowerbird.storage.stores import Service
 
 if TYPE_CHECKING:
     from bowerbird.connections.fetching import Fetcher
@@ -38,7 +38,7 @@ def place_of(account_id: int, connection_id: str) -> str:
 T = TypeVar("T")
 
 
-class Access:
+class Access(Service):
     """The client of a connection, with tokens that are valid as far as is known."""
 
     def __init__(
@@ -51,8 +51,7 @@ class Access:
         account_id: int,
         connection: Connection,
     ) -> None:
-        self._database = database
-        self._store = ConnectionStore(database)
+        super().__init__(database)
         self._vault = vault
         self._account_id = account_id
         self._connection = connection
@@ -111,8 +110,10 @@ class Access:
             raise SourceProblem(Problem.REVOKED) from None
         connection_id = self._connection.connection_id
         sealed = self._vault.seal(new, place_of(self._account_id, connection_id))
-        version = await self._store.put_tokens(self._account_id, self._connection, sealed)
-        current = await self._store.one(self._database, self._account_id, connection_id)
+        version = await self._stores.connections.put_tokens(
+            self._account_id, self._connection, sealed
+        )
+        current = await self._stores.connections.one(self._library(self._account_id), connection_id)
         if current is None:
             raise SourceProblem(Problem.REVOKED, reason="disconnected")
         self._connection = current

@@ -38,8 +38,8 @@ from bowerbird.model.connections import (
 )
 from bowerbird.requests import limits
 from bowerbird.settings import Settings
-from bowerbird.storage.connections import ConnectionStore
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Writable
+from bowerbird.storage.stores import TimedService
 
 if TYPE_CHECKING:
     from bowerbird.connections.fetching import Fetcher
@@ -56,19 +56,13 @@ class BegunX(NamedTuple):
     attempt: str
 
 
-class Connecting:
+class Connecting(TimedService):
     def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        settings: Settings,
-        connections: Connections,
+        self, database: Database, clock: Clock, settings: Settings, connections: Connections
     ) -> None:
-        self._database = database
-        self._clock = clock
+        super().__init__(database, clock)
         self._settings = settings
         self._connections = connections
-        self._store = ConnectionStore(database)
         self._vault = vault_of(settings)
         self._attempts = Attempts(database, clock)
         self._activity = Activity(database, clock)
@@ -105,13 +99,13 @@ class Connecting:
 
         before = [one for one in await self._connections.all(account_id) if _is_unfinished(one)]
 
-        async def work(transaction: Transaction) -> None:
+        async def work(library: Writable) -> None:
             # Those that the person did not bring to an end.
             for one in before:
-                await self._store.delete(transaction, account_id, one.connection_id)
-            await self._insert(transaction, account_id, unfinished)
+                await self._stores.connections.delete(library, one.connection_id)
+            await self._insert(library, unfinished)
 
-        await self._database.write(work, account_id)
+        await self._transact(account_id, work)
         return await self._begun(account_id, unfinished.connection_id, tokens)
 
     async def begin_x_again(self, account_id: int, connection_id: str) -> BegunX:
@@ -212,23 +206,21 @@ class Connecting:
             ActivityKind.SOURCE_CONNECTED, f"{TITLES[network]} {person.name}"
         )
 
-        async def work(transaction: Transaction) -> str:
-            known = await self._store.by_user(
-                transaction, account_id, network, person.source_user_id
-            )
+        async def work(library: Writable) -> str:
+            known = await self._stores.connections.by_user(library, network, person.source_user_id)
             target = known.connection_id if known else unfinished
             if unfinished and unfinished != target:
-                await self._store.delete(transaction, account_id, unfinished)
+                await self._stores.connections.delete(library, unfinished)
             if not target:
-                await self._insert(transaction, account_id, new)
+                await self._insert(library, new)
             else:
                 changed = self._changed(account_id, known, target, new, tokens)
-                if not await self._store.connected(transaction, account_id, changed):
+                if not await self._stores.connections.connected(library, changed):
                     raise Refusal(Code.NOT_FOUND, "This source was disconnected meanwhile.")
-            await self._activity.add(transaction, account_id, entry)
+            await self._activity.add(library, entry)
             return target or new.connection_id
 
-        connection_id = await self._database.write(work, account_id)
+        connection_id = await self._transact(account_id, work)
         connection = await self._connections.one(account_id, connection_id)
         if connection.state is ConnectionState.ACTIVE:
             await self._connections.run_now(account_id, connection_id)
@@ -251,9 +243,9 @@ class Connecting:
             state=state or new.state,
         )
 
-    async def _insert(self, transaction: Transaction, account_id: int, new: Connection) -> None:
+    async def _insert(self, library: Writable, new: Connection) -> None:
         most = limits.CONNECTIONS_MAX
-        if not await self._store.insert(transaction, account_id, new, most):
+        if not await self._stores.connections.insert(library, new, most):
             raise Refusal(
                 Code.INVALID_REQUEST,
                 f"The account has {most} sources, the maximum. Disconnect one first.",

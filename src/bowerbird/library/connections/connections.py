@@ -29,9 +29,8 @@ from bowerbird.model.connections import (
 from bowerbird.model.jobs import SOURCES
 from bowerbird.requests import limits
 from bowerbird.requests.saving import FinishRequest
-from bowerbird.storage.connections import ConnectionStore
-from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.upkeep.jobs import JobStore
+from bowerbird.storage.database import Database, Transaction, Writable
+from bowerbird.storage.stores import TimedService
 
 _SCOPES: Final = "read:accounts and read:bookmarks"
 _SENTENCES: Final = {
@@ -130,25 +129,22 @@ class DeviceRun(Struct, frozen=True):
     counts: RunCounts
 
 
-class Connections:
+class Connections(TimedService):
     def __init__(
         self, database: Database, clock: Clock, wake_worker: Callable[[], None] = lambda: None
     ) -> None:
-        self._database = database
-        self._clock = clock
+        super().__init__(database, clock)
         self._wake = wake_worker
-        self._store = ConnectionStore(database)
-        self._jobs = JobStore(database)
         self._activity = Activity(database, clock)
         self._runs = IngestRuns(database, clock)
         self._imports = ImportRuns(database, clock)
         self._devices = Devices(database, clock)
 
     async def all(self, account_id: int) -> Sequence[Connection]:
-        return await self._store.all(account_id)
+        return await self._stores.connections.all(account_id)
 
     async def one(self, account_id: int, connection_id: str) -> Connection:
-        found = await self._store.one(self._database, account_id, connection_id)
+        found = await self._stores.connections.one(self._library(account_id), connection_id)
         if found is None:
             raise _missing(connection_id)
         return found
@@ -159,8 +155,11 @@ class Connections:
         async def change(transaction: Transaction, connection: Connection) -> None:
             if connection.state is not ConnectionState.ACTIVE:
                 return
-            await self._store.set_state(
-                transaction, account_id, connection_id, ConnectionState.PAUSED, self._clock()
+            await self._stores.connections.set_state(
+                Writable(transaction, account_id),
+                connection_id,
+                ConnectionState.PAUSED,
+                self._clock(),
             )
 
         await self._change(account_id, connection_id, change)
@@ -173,7 +172,7 @@ class Connections:
                 raise Refusal(
                     Code.INVALID_REQUEST, "This source is not connected yet. Connect it first."
                 )
-            await self._start(transaction, account_id, connection_id)
+            await self._start(Writable(transaction, account_id), connection_id)
 
         await self._change(account_id, connection_id, change)
         self._wake()
@@ -195,8 +194,8 @@ class Connections:
             )
 
         async def change(transaction: Transaction, _: Connection) -> None:
-            await self._store.set_bounds(
-                transaction, account_id, connection_id, interval_s, posts_per_day
+            await self._stores.connections.set_bounds(
+                Writable(transaction, account_id), connection_id, interval_s, posts_per_day
             )
 
         await self._change(account_id, connection_id, change)
@@ -209,13 +208,13 @@ class Connections:
             ActivityKind.SOURCE_DISCONNECTED, f"{TITLES[removed.network]} {removed.name}".strip()
         )
 
-        async def work(transaction: Transaction) -> bool:
-            if await self._store.delete(transaction, account_id, connection_id) is None:
+        async def work(library: Writable) -> bool:
+            if await self._stores.connections.delete(library, connection_id) is None:
                 return False
-            await self._activity.add(transaction, account_id, entry)
+            await self._activity.add(library, entry)
             return True
 
-        if not await self._database.write(work, account_id):
+        if not await self._transact(account_id, work):
             raise _missing(connection_id)
         if removed.run_id:
             # The run may have ended just now, and the worker may store one more page.
@@ -234,21 +233,21 @@ class Connections:
             for one, run in runs.items()
         ]
 
-    async def _start(self, transaction: Transaction, account_id: int, connection_id: str) -> None:
+    async def _start(self, library: Writable, connection_id: str) -> None:
         now = self._clock()
-        await self._store.set_state(
-            transaction, account_id, connection_id, ConnectionState.ACTIVE, now
+        await self._stores.connections.set_state(
+            library, connection_id, ConnectionState.ACTIVE, now
         )
-        await self._jobs.add_own(transaction, account_id, KIND, SOURCES, now)
+        await self._stores.jobs.add_own(library, KIND, SOURCES, now)
 
     async def _change(self, account_id: int, connection_id: str, change: Change) -> None:
-        async def work(transaction: Transaction) -> None:
-            found = await self._store.one(transaction, account_id, connection_id)
+        async def work(library: Writable) -> None:
+            found = await self._stores.connections.one(library, connection_id)
             if found is None:
                 raise _missing(connection_id)
-            await change(transaction, found)
+            await change(library.transaction, found)
 
-        await self._database.write(work, account_id)
+        await self._transact(account_id, work)
 
 
 def _missing(connection_id: str) -> NoConnection:

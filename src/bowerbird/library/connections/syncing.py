@@ -34,10 +34,8 @@ from bowerbird.model.connections import (
 from bowerbird.requests import limits
 from bowerbird.requests.saving import FinishRequest, NewRun
 from bowerbird.settings import Settings
-from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.connections import ConnectionStore
-from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.ingest import IngestRunStore
+from bowerbird.storage.database import Database, Writable
+from bowerbird.storage.stores import TimedService
 
 if TYPE_CHECKING:
     from bowerbird.connections.fetching import Fetcher
@@ -54,7 +52,7 @@ _REFUSED_S: Final = 86_400
 _PERHAPS_CHARGED: Final = frozenset({Problem.UNREACHABLE, Problem.UNREADABLE_ANSWER})
 
 
-class Sync:
+class Sync(TimedService):
     def __init__(
         self,
         database: Database,
@@ -62,20 +60,16 @@ class Sync:
         settings: Settings,
         fetcher: "Callable[[], Fetcher] | None" = None,
     ) -> None:
-        self._database = database
-        self._clock = clock
+        super().__init__(database, clock)
         self._fetcher = fetcher or (lambda: new_fetcher(settings))
         self._vault = vault_of(settings)
-        self._store = ConnectionStore(database)
-        self._accounts = AccountStore(database)
         self._runs = IngestRuns(database, clock)
         self._pages = IngestPages(database, clock, self._runs)
-        self._run_store = IngestRunStore(database)
         self._imports = ImportRuns(database, clock)
         self._lists = ListReading(database, clock, self._pages)
 
     async def due_accounts(self, after: int) -> Sequence[int]:
-        return await self._store.due_accounts(after, self._clock(), _ACCOUNTS_PER_PAGE)
+        return await self._stores.connections.due_accounts(after, self._clock(), _ACCOUNTS_PER_PAGE)
 
     async def run(self, account_id: int, progress: Progress, turn_s: float = math.inf) -> None:
         """Reads all sources of an account that are due, one page of each in turn.
@@ -84,7 +78,10 @@ class Sync:
         as is left of the turn.
         """
         end = time.monotonic() + turn_s
-        waiting = [one.connection_id for one in await self._store.due(account_id, self._clock())]
+        waiting = [
+            one.connection_id
+            for one in await self._stores.connections.due(account_id, self._clock())
+        ]
         steps = 0
         async with self._fetcher() as fetcher:
             while waiting:
@@ -98,8 +95,8 @@ class Sync:
 
     async def step(self, account_id: int, connection_id: str, fetcher: "Fetcher") -> bool:
         """Reads one page; False if the source is read, or cannot be read now."""
-        connection = await self._store.one(self._database, account_id, connection_id)
-        account = await self._accounts.by_id(account_id, month_of(self._clock()))
+        connection = await self._stores.connections.one(self._library(account_id), connection_id)
+        account = await self._stores.accounts.by_id(account_id, month_of(self._clock()))
         if account is None or connection is None or connection.state is not ConnectionState.ACTIVE:
             return False
         access = Access(
@@ -173,10 +170,10 @@ class Sync:
                 if refused.code is not Code.NOT_FOUND:
                     raise
                 # Runs are kept for 30 days.
-                await self._store.leave_run(account.account_id, connection)
+                await self._stores.connections.leave_run(account.account_id, connection)
                 return None
-        complete = await self._run_store.last_complete(
-            self._database, account.account_id, connection.user
+        complete = await self._stores.ingest_runs.last_complete(
+            self._library(account.account_id), connection.user
         )
         # The first one reads the whole list; later ones stop where the list is known.
         kind = "api" if complete is None else "incremental"
@@ -187,17 +184,17 @@ class Sync:
             client=CLIENT,
         )
 
-        async def work(transaction: Transaction) -> str:
-            started = await self._runs.start(transaction, account, new)
-            is_ours = await self._store.start_run(
-                transaction, account.account_id, connection.connection_id, started.run_id
+        async def work(library: Writable) -> str:
+            started = await self._runs.start(library.transaction, account, new)
+            is_ours = await self._stores.connections.start_run(
+                library, connection.connection_id, started.run_id
             )
             if not is_ours:
                 raise _RunTaken
             return started.run_id
 
         try:
-            run_id = await self._database.write(work, account.account_id)
+            run_id = await self._transact(account.account_id, work)
         except _RunTaken:
             return None
         return await self._runs.find(account, run_id)
@@ -238,7 +235,7 @@ class Sync:
         run = await self._runs.find(account, connection.run_id)
         counts = await self._imports.counts(account, run.import_id)
         now = self._clock()
-        await self._store.end_run(
+        await self._stores.connections.end_run(
             account.account_id,
             connection,
             new=counts.new,
@@ -249,8 +246,8 @@ class Sync:
 
     async def _start_over(self, account: Account, connection: Connection) -> None:
         """The network forgot where the list was left. The next run reads it from the top."""
-        current = await self._store.one(
-            self._database, account.account_id, connection.connection_id
+        current = await self._stores.connections.one(
+            self._library(account.account_id), connection.connection_id
         )
         if current is not None and current.run_id:
             await self._finish(account, current, EndReason.GAVE_UP)
@@ -282,7 +279,7 @@ class Sync:
         wait_s = min(_RETRY_S << min(failures - 1, _MAX_DOUBLINGS), connection.interval_s)
         if found.problem in NEEDS_PERSON:
             wait_s = _REFUSED_S
-        await self._store.fail(
+        await self._stores.connections.fail(
             account_id,
             connection,
             found.problem,

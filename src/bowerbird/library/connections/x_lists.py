@@ -23,9 +23,8 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.arrival import EndReason, IngestRun
 from bowerbird.model.connections import Connection, Network
 from bowerbird.sources.x import api2
-from bowerbird.storage.connections import ConnectionStore
 from bowerbird.storage.database import Database
-from bowerbird.storage.ingest import IngestRunStore, SourcePostStore
+from bowerbird.storage.stores import TimedService
 
 PER_POST: Final = Decimal("0.005")
 PER_OWNED_POST: Final = Decimal("0.001")
@@ -99,21 +98,17 @@ class FolderPlace(Struct, frozen=True):
     requests: int = 0
 
 
-class ListReading:
+class ListReading(TimedService):
     """Stores the pages of a list, counts what X charges for them, and reads the folders of X."""
 
     def __init__(self, database: Database, clock: Clock, pages: IngestPages) -> None:
-        self._database = database
-        self._clock = clock
+        super().__init__(database, clock)
         self._pages = pages
-        self._posts = SourcePostStore(database)
-        self._store = ConnectionStore(database)
-        self._runs = IngestRunStore(database)
 
     async def spend(self, account_id: int, connection: Connection, posts: int) -> bool:
         """Counts the posts of a page before it is read; False if they are too many for the day."""
         today = day_of(self._clock())
-        return await self._store.spend(account_id, connection, today, posts)
+        return await self._stores.connections.spend(account_id, connection, today, posts)
 
     async def give_back(
         self, account_id: int, connection: Connection, posts: int, charged: int = 0
@@ -122,7 +117,7 @@ class ListReading:
         unused = posts - min(max(charged, 0), posts)
         if unused:
             today = day_of(self._clock())
-            await self._store.give_back(account_id, connection, today, unused)
+            await self._stores.connections.give_back(account_id, connection, today, unused)
 
     async def _again(self, account_id: int, connection: Connection, payload: bytes) -> int:
         """How many posts of an answer of X were read before today. Ask before it is stored."""
@@ -133,9 +128,10 @@ class ListReading:
         if not post_ids:
             return 0
         today = day_of(self._clock())
-        seen = await self._posts.seen(self._database, account_id, connection.user, sorted(post_ids))
+        library = self._library(account_id)
+        seen = await self._stores.source_posts.seen(library, connection.user, sorted(post_ids))
         runs = {
-            run_id: await self._runs.get(self._database, account_id, run_id)
+            run_id: await self._stores.ingest_runs.get(library, run_id)
             for run_id, at in set(seen.values())
             if run_id and day_of(at) == today
         }
@@ -169,7 +165,7 @@ class ListReading:
             following = None
         if following is None:
             today = day_of(self._clock())
-            await self._store.note_folders(account.account_id, connection, today)
+            await self._stores.connections.note_folders(account.account_id, connection, today)
             return False
         await self._leave(account, connection, following)
         return True
@@ -223,7 +219,7 @@ class ListReading:
 
     async def _leave(self, account: Account, connection: Connection, place: FolderPlace) -> None:
         left = msgspec.json.encode(place).decode()
-        await self._store.leave_folders(account.account_id, connection, left)
+        await self._stores.connections.leave_folders(account.account_id, connection, left)
 
 
 _decode_place: Final = msgspec.json.Decoder(FolderPlace | None).decode

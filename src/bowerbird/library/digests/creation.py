@@ -23,16 +23,15 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.digests import Contents, Digest, Mailing, MailState, Preferences, digest_id
 from bowerbird.model.events import EventType, Happening
 from bowerbird.model.instants import Period, Span, instant_of, latest_due, zone_of
-from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.bookmarks.statistics import StatisticsStore
-from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.libraries import LibraryStore
-from bowerbird.storage.upkeep.digests import NEVER, Candidate, DigestPostStore, DigestStore
+from bowerbird.storage.database import Database, Writable
+from bowerbird.storage.libraries import LockedLibrary
+from bowerbird.storage.stores import Service, TimedService
+from bowerbird.storage.upkeep.digests import NEVER, Candidate, DigestStore
 
 
-class DigestTopics:
+class DigestTopics(Service):
     def __init__(self, database: Database, meaning: SemanticSearch) -> None:
-        self._posts = DigestPostStore(database)
+        super().__init__(database)
         self._meaning = meaning
 
     async def of(self, account: Account, numbers: Sequence[int]) -> Mapping[int, int]:
@@ -42,7 +41,7 @@ class DigestTopics:
             return {}
         from bowerbird.search.meaning.vectors import topics  # noqa: PLC0415 - imports numpy
 
-        stored = await self._posts.vectors(account, store.model, numbers)
+        stored = await self._stores.digest_posts.vectors(account, store.model, numbers)
         return await asyncio.to_thread(topics, stored, store.dimensions, UNREAD_POSTS)
 
 
@@ -62,26 +61,24 @@ _DAY: Final = 86_400_000_000
 _FORGOTTEN_AFTER: Final = 90 * _DAY
 
 
-class DigestContents:
+class DigestContents(Service):
     def __init__(self, database: Database, topics: Topics | None = None) -> None:
-        self._store = DigestPostStore(database)
-        self._statistics = StatisticsStore(database)
-        self._digests = DigestStore(database)
+        super().__init__(database)
         self._topics = topics
 
     async def of(self, account: Account, period: Period, zone: ZoneInfo) -> Contents:
         span = Span(period.start(zone), period.end(zone))
-        saved = await self._store.saved(account, span, SAVED_POSTS)
+        saved = await self._stores.digest_posts.saved(account, span, SAVED_POSTS)
         chosen = {post.post_id for post in saved}
         recent = await self._in_recent_digests(account, period)
         year_ago_count, year_ago = await self._year_ago(account, period, zone)
         chosen |= {post.post_id for post in year_ago}
         unread = await self._unread(account, span.end, chosen, recent)
         chosen |= {post.post_id for post in unread}
-        authors, _ = await self._statistics.authors(account, span, _TOP_NAMES)
+        authors, _ = await self._stores.statistics.authors(account, span, _TOP_NAMES)
         return Contents(
-            saved_count=await self._store.count(account, span),
-            by_label=await self._statistics.labels(account, span, _TOP_NAMES),
+            saved_count=await self._stores.digest_posts.count(account, span),
+            by_label=await self._stores.statistics.labels(account, span, _TOP_NAMES),
             by_author=authors,
             saved=_ids(saved),
             unread_count=account.fresh,
@@ -93,7 +90,7 @@ class DigestContents:
 
     async def _in_recent_digests(self, account: Account, period: Period) -> set[str]:
         """Only earlier periods count, so a digest created late has the same posts as on time."""
-        earlier = await self._digests.ended_before(
+        earlier = await self._stores.digests.ended_before(
             account.account_id, period.first_day, _RECENT_DIGESTS
         )
         return {post_id for digest in earlier for post_id in digest.contents.post_ids}
@@ -101,7 +98,7 @@ class DigestContents:
     async def _unread(
         self, account: Account, end: int, excluded: Collection[str], recent: Collection[str]
     ) -> list[Candidate]:
-        found = await self._store.newest_unread(account, end, _UNREAD_CANDIDATES)
+        found = await self._stores.digest_posts.newest_unread(account, end, _UNREAD_CANDIDATES)
         candidates = [post for post in found if post.post_id not in excluded]
         # Posts of recent digests only fill the places that new ones leave free.
         new = [post for post in candidates if post.post_id not in recent]
@@ -124,16 +121,16 @@ class DigestContents:
     ) -> tuple[int, list[Candidate]]:
         first, after = period.a_year_before()
         span = Span(instant_of(first, 0, zone), instant_of(after, 0, zone))
-        found = await self._store.saved(account, span, _YEAR_AGO_CANDIDATES)
+        found = await self._stores.digest_posts.saved(account, span, _YEAR_AGO_CANDIDATES)
         if not found:
             return 0, []
         chosen = sorted(found, key=lambda post: _sort_key(post, span.end))[:YEAR_AGO_POSTS]
-        return await self._store.count(account, span), chosen
+        return await self._stores.digest_posts.count(account, span), chosen
 
     async def _forgotten(
         self, account: Account, period: Period, end: int, excluded: Collection[str]
     ) -> str | None:
-        found = await self._store.oldest_unread(
+        found = await self._stores.digest_posts.oldest_unread(
             account, end - _FORGOTTEN_AFTER, _FORGOTTEN_CANDIDATES
         )
         candidates = [post.post_id for post in found if post.post_id not in excluded]
@@ -207,17 +204,15 @@ def email_due_at(digest: Digest) -> int:
     return at + UNCLEAR_AFTER if digest.mailing.state is MailState.SENDING else at
 
 
-async def reschedule(
-    store: DigestStore, transaction: Transaction, account_id: int, now: int
-) -> None:
+async def reschedule(store: DigestStore, library: Writable, now: int) -> None:
     """Stores when a worker must handle the account again."""
-    preferences = await store.preferences(account_id, transaction)
-    pending = await store.unsent(account_id, transaction)
+    preferences = await store.preferences(library.account_id, library.transaction)
+    pending = await store.unsent(library.account_id, library.transaction)
     due = next_due(preferences, now) if due_period(preferences, now) is None else now
-    await store.set_due(transaction, account_id, min([due, *map(email_due_at, pending)]))
+    await store.set_due(library, min([due, *map(email_due_at, pending)]))
 
 
-class DigestCreation:
+class DigestCreation(TimedService):
     def __init__(
         self,
         database: Database,
@@ -227,64 +222,62 @@ class DigestCreation:
         introductions: Introductions | None = None,
         topics: Topics | None = None,
     ) -> None:
-        self._database = database
-        self._clock = clock
+        super().__init__(database, clock)
         self._can_mail = can_mail
         self._introductions = introductions
         self._contents = DigestContents(database, topics)
         bookmarks = Bookmarks(database, SemanticSearch(database), clock)
         self._annotated = AnnotatedPosts(database, bookmarks)
-        self._accounts = AccountStore(database)
-        self._store = DigestStore(database)
-        self._posts = DigestPostStore(database)
-        self._libraries = LibraryStore(database)
 
     async def create_due(self, account_id: int) -> None:
         """Creates the latest due digest if it is missing, and stores when the next one is due."""
         now = self._clock()
-        account = await self._accounts.by_id(account_id, month_of(now))
+        account = await self._stores.accounts.by_id(account_id, month_of(now))
         if account is None:
             return
-        preferences = await self._store.preferences(account_id)
+        preferences = await self._stores.digests.preferences(account_id)
         period = due_period(preferences, now)
         existing = new = None
         if period is not None:
-            existing = await self._store.by_period(account_id, period)
+            existing = await self._stores.digests.by_period(account_id, period)
             new = existing or await self._digest(account, period, preferences)
 
-        async def work(transaction: Transaction) -> None:
-            await self._libraries.lock(transaction, account_id)
+        async def work(library: LockedLibrary) -> None:
             # If the preferences changed since they were read, the next job applies the new ones.
-            if await self._store.preferences(account_id, transaction) == preferences:
+            if (
+                await self._stores.digests.preferences(account_id, library.transaction)
+                == preferences
+            ):
                 if existing is not None:
-                    await self._queue_email(transaction, account_id, existing, preferences)
+                    await self._queue_email(library, existing, preferences)
                 elif new is not None:
-                    await self._put_due(transaction, account_id, new, preferences)
-                await self._store.settle(transaction, account_id, now + 1)
-            await reschedule(self._store, transaction, account_id, now)
+                    await self._put_due(library, new, preferences)
+                await self._stores.digests.settle(library, now + 1)
+            await reschedule(self._stores.digests, library, now)
 
-        await self._database.write(work)
+        await self._locked(account_id, work, is_service=True)
 
     async def create(self, account: Account, period: Period) -> Digest | None:
         """The digest of a past period, created if it is missing; None if it would be empty.
 
         It is not emailed, and the account's schedule does not change.
         """
-        existing = await self._store.by_period(account.account_id, period)
+        existing = await self._stores.digests.by_period(account.account_id, period)
         if existing is not None:
             return existing
-        preferences = await self._store.preferences(account.account_id)
+        preferences = await self._stores.digests.preferences(account.account_id)
         without_email = msgspec.structs.replace(preferences, is_mailed=False)
         new = await self._digest(account, period, without_email)
         if new is None:
             return None
 
-        async def work(transaction: Transaction) -> Digest | None:
-            await self._libraries.lock(transaction, account.account_id)
-            await self._put(transaction, account.account_id, new)
-            return await self._store.by_period(account.account_id, period, transaction)
+        async def work(library: LockedLibrary) -> Digest | None:
+            await self._put(library, new)
+            return await self._stores.digests.by_period(
+                account.account_id, period, library.transaction
+            )
 
-        return await self._database.write(work)
+        return await self._locked(account.account_id, work, is_service=True)
 
     async def _digest(
         self, account: Account, period: Period, preferences: Preferences
@@ -320,38 +313,38 @@ class DigestCreation:
     async def _with_introduction(self, account: Account, digest: Digest) -> Digest:
         if self._introductions is None or not self._introductions.is_ready:
             return digest
-        posts = await self._posts.posts(account, digest.contents.post_ids)
+        posts = await self._stores.digest_posts.posts(account, digest.contents.post_ids)
         introduction = await self._introductions.write(_introduction_input(digest, posts))
         contents: Contents = msgspec.structs.replace(digest.contents, introduction=introduction)
         introduced: Digest = msgspec.structs.replace(digest, contents=contents)
         return introduced
 
     async def _queue_email(
-        self, transaction: Transaction, account_id: int, digest: Digest, preferences: Preferences
+        self, library: Writable, digest: Digest, preferences: Preferences
     ) -> None:
         """Queues the email of a digest that was created by hand before it was due."""
         mailing = self._mailing(preferences)
         if digest.mailing == Mailing() != mailing:
-            await self._store.set_mailing(transaction, account_id, digest, mailing)
-            await self._libraries.touch(transaction, account_id)
+            await self._stores.digests.set_mailing(library, digest, mailing)
+            await self._stores.libraries.touch(library)
 
-    async def _put_due(
-        self, transaction: Transaction, account_id: int, digest: Digest, preferences: Preferences
-    ) -> None:
-        if await self._put(transaction, account_id, digest):
+    async def _put_due(self, library: Writable, digest: Digest, preferences: Preferences) -> None:
+        if await self._put(library, digest):
             return
         # Another process was faster. If the digest was created by hand, its email is not queued.
-        other = await self._store.by_period(account_id, digest.period, transaction)
+        other = await self._stores.digests.by_period(
+            library.account_id, digest.period, library.transaction
+        )
         if other is not None:
-            await self._queue_email(transaction, account_id, other, preferences)
+            await self._queue_email(library, other, preferences)
 
-    async def _put(self, transaction: Transaction, account_id: int, digest: Digest) -> bool:
+    async def _put(self, library: Writable, digest: Digest) -> bool:
         """False if the period already has a digest."""
-        if not await self._store.put(transaction, account_id, digest):
+        if not await self._stores.digests.put(library, digest):
             return False
         # Responses are cached by the library's version, and the list of digests has changed.
         happened = [Happening(EventType.DIGEST_CREATED, digest=digest.digest_id)]
-        await self._libraries.touch(transaction, account_id, happened, self._clock())
+        await self._stores.libraries.touch(library, happened, self._clock())
         return True
 
 

@@ -18,9 +18,10 @@ from bowerbird.model.digests import Digest, Frequency, Preferences, digest_id, p
 from bowerbird.model.instants import with_offset
 from bowerbird.requests.exports import FORMATS, DigestsQuery, PreferencesRequest
 from bowerbird.requests.limits import PAGE_DEFAULT
-from bowerbird.storage.database import Database, Reader, Transaction
-from bowerbird.storage.libraries import LibraryStore
-from bowerbird.storage.upkeep.digests import NEVER, DigestPostStore, DigestStore
+from bowerbird.storage.database import Database, Reader, Transaction, Writable
+from bowerbird.storage.libraries import LockedLibrary
+from bowerbird.storage.stores import TimedService
+from bowerbird.storage.upkeep.digests import NEVER
 
 LATEST: Final = "latest"
 _TOKEN: Final = re.compile(r"([0-9a-f]{1,16})-([0-9a-f]{32})")
@@ -50,14 +51,10 @@ class PreferencesResponse(Struct, frozen=True):
     """When the next digest is created; null if none is scheduled."""
 
 
-class Digests:
+class Digests(TimedService):
     def __init__(self, database: Database, clock: Clock, *, can_mail: bool) -> None:
-        self._database = database
-        self._clock = clock
+        super().__init__(database, clock)
         self._can_mail = can_mail
-        self._store = DigestStore(database)
-        self._posts = DigestPostStore(database)
-        self._libraries = LibraryStore(database)
 
     async def list(self, account: Account, asked: DigestsQuery) -> DigestList:
         """The latest first."""
@@ -68,13 +65,13 @@ class Digests:
             before = period_of(cursors.read_as(cursors.Named, asked.cursor, query).name)
             if before is None:
                 raise cursors.refused(asked.cursor)
-        found = await self._store.page(account.account_id, before, limit + 1)
+        found = await self._stores.digests.page(account.account_id, before, limit + 1)
         end = found[limit - 1] if len(found) > limit else None
         return DigestList(
             digests=[summary(digest) for digest in found[:limit]],
             next_cursor=None if end is None else cursors.write(_end(end), query),
             limit=limit,
-            total_count=await self._store.count(account.account_id),
+            total_count=await self._stores.digests.count(account.account_id),
         )
 
     async def get(
@@ -85,20 +82,20 @@ class Digests:
             accepted = ", ".join(FORMATS)
             raise errors.invalid("format", f"must be one of {accepted}, got {errors.shown(format)}")
         digest = await self._find(account, digest_id)
-        posts = await self._posts.posts(account, digest.contents.post_ids)
+        posts = await self._stores.digest_posts.posts(account, digest.contents.post_ids)
         return rendered(to_response(digest, posts), format)
 
     async def before(self, account: Account, digest_id: str) -> DigestSummary | None:
         """The digest before another one."""
         period = period_of(digest_id)
-        found = await self._store.page(account.account_id, period, 1) if period else []
+        found = await self._stores.digests.page(account.account_id, period, 1) if period else []
         return summary(found[0]) if found else None
 
     async def preferences(self, account: Account) -> PreferencesResponse:
         return self.shown(await self.stored(account))
 
     async def stored(self, account: Account, reader: Reader | None = None) -> Preferences:
-        return await self._store.preferences(account.account_id, reader)
+        return await self._stores.digests.preferences(account.account_id, reader)
 
     def minute(self) -> int:
         """The current minute, for responses that change with it."""
@@ -108,11 +105,11 @@ class Digests:
         self, transaction: Transaction, account: Account, request: PreferencesRequest
     ) -> PreferencesResponse:
         """Changes the fields that are given. Digests that were due before are not created."""
-        await self._libraries.lock(transaction, account.account_id)
-        held = await self._store.preferences(account.account_id, transaction)
+        library = await self._stores.libraries.lock(transaction, account.account_id)
+        held = await self._stores.digests.preferences(account.account_id, transaction)
         wanted = _changed(held, request)
         if wanted != held:
-            wanted = await self._keep(transaction, account.account_id, held, wanted)
+            wanted = await self._keep(library, held, wanted)
         return self.shown(wanted)
 
     async def change_preferences(self, account: Account, request: PreferencesRequest) -> None:
@@ -127,24 +124,21 @@ class Digests:
         account_id = int(match[1], 16) if match else 0
         if match is None or account_id >= 2**63:
             return None
-        kept = await self._store.token(account_id)
+        kept = await self._stores.digests.token(account_id)
         return account_id if kept and hmac.compare_digest(kept, match[2]) else None
 
     async def unsubscribe(self, account_id: int) -> None:
         """Stops the emails; digests are still created. Idempotent."""
 
-        async def work(transaction: Transaction) -> None:
-            await self._libraries.lock(transaction, account_id)
-            held = await self._store.preferences(account_id, transaction)
+        async def work(library: LockedLibrary) -> None:
+            held = await self._stores.digests.preferences(account_id, library.transaction)
             if held.is_mailed:
                 wanted = msgspec.structs.replace(held, is_mailed=False)
-                await self._keep(transaction, account_id, held, wanted)
+                await self._keep(library, held, wanted)
 
-        await self._database.write(work)
+        await self._locked(account_id, work, is_service=True)
 
-    async def _keep(
-        self, transaction: Transaction, account_id: int, held: Preferences, wanted: Preferences
-    ) -> Preferences:
+    async def _keep(self, library: Writable, held: Preferences, wanted: Preferences) -> Preferences:
         now = self._clock()
         wanted = msgspec.structs.replace(wanted, updated_at=now)
         if (held.frequency, held.time_zone, held.hour) != (
@@ -154,19 +148,19 @@ class Digests:
         ):
             # A digest that was due on the old schedule is not created on the new one.
             wanted = msgspec.structs.replace(wanted, since=now)
-        await self._store.put_preferences(transaction, account_id, wanted, now)
-        await creation.reschedule(self._store, transaction, account_id, now)
-        await self._libraries.touch(transaction, account_id)
+        await self._stores.digests.put_preferences(library, wanted, now)
+        await creation.reschedule(self._stores.digests, library, now)
+        await self._stores.libraries.touch(library)
         return wanted
 
     async def _find(self, account: Account, given: str | None) -> Digest:
         if given is None or given == LATEST:
-            found = next(iter(await self._store.page(account.account_id, None, 1)), None)
+            found = next(iter(await self._stores.digests.page(account.account_id, None, 1)), None)
             if found is None:
                 raise Refusal(Code.NOT_FOUND, "No digest has been created yet.")
             return found
         period = period_of(given)
-        found = await self._store.by_period(account.account_id, period) if period else None
+        found = await self._stores.digests.by_period(account.account_id, period) if period else None
         if found is None:
             raise errors.not_found("digest", given)
         return found

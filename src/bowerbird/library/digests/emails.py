@@ -21,10 +21,9 @@ from bowerbird.library.digests.digests import unsubscribe_token
 from bowerbird.library.digests.responses import DigestResponse, to_response
 from bowerbird.mail import Email, MailDeferred, MailInterrupted, MailOutcomeUnknown, MailRefused
 from bowerbird.model.digests import Digest, Mailing, MailState
-from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.libraries import LibraryStore
-from bowerbird.storage.upkeep.digests import DigestPostStore, DigestStore
+from bowerbird.storage.database import Database, Writable
+from bowerbird.storage.libraries import LockedLibrary
+from bowerbird.storage.stores import TimedService
 
 Send = Callable[[Email], Awaitable[None]]
 
@@ -40,22 +39,17 @@ _WORKER_STOPPED: Final = (
 _SENDABLE_BY_HAND: Final = frozenset(MailState) - {MailState.SENT, MailState.SENDING}
 
 
-class DigestEmails:
+class DigestEmails(TimedService):
     def __init__(self, database: Database, clock: Clock, send: Send, site_origin: str) -> None:
-        self._database = database
-        self._clock = clock
+        super().__init__(database, clock)
         self._send = send
         self._site_origin = site_origin
-        self._store = DigestStore(database)
-        self._posts = DigestPostStore(database)
-        self._accounts = AccountStore(database)
-        self._libraries = LibraryStore(database)
         self._log = structlog.get_logger()
 
     async def send_due(self, account_id: int) -> None:
         """Sends the emails that are due, and stores when to handle the account again."""
         now = self._clock()
-        for digest in await self._store.unsent(account_id):
+        for digest in await self._stores.digests.unsent(account_id):
             if creation.email_due_at(digest) > now:
                 continue
             if digest.mailing.state is MailState.SENDING:
@@ -68,7 +62,7 @@ class DigestEmails:
         """Returns the state after the attempt. An email that was sent is not sent again."""
         if digest.mailing.state in _SENDABLE_BY_HAND:
             await self._deliver(account_id, digest, is_by_hand=True)
-        found = await self._store.by_period(account_id, digest.period)
+        found = await self._stores.digests.by_period(account_id, digest.period)
         return found.mailing if found else digest.mailing
 
     async def _deliver(self, account_id: int, found: Digest, *, is_by_hand: bool = False) -> None:
@@ -94,22 +88,21 @@ class DigestEmails:
     ) -> Digest | None:
         """The claimed digest; None if another worker has it or the account gets no emails."""
 
-        async def work(transaction: Transaction) -> Digest | None:
-            await self._libraries.lock(transaction, account_id)
-            preferences = await self._store.preferences(account_id, transaction)
+        async def work(library: LockedLibrary) -> Digest | None:
+            preferences = await self._stores.digests.preferences(account_id, library.transaction)
             is_wanted = is_by_hand or (preferences.is_mailed and preferences.kind is not None)
             mailing = Mailing(MailState.NONE)
             if not has_address:
                 mailing = Mailing(MailState.NONE, reason=_NO_ADDRESS)
             elif is_wanted:
                 mailing = Mailing(MailState.SENDING, found.mailing.tries + 1, self._clock())
-            if not await self._store.set_mailing(transaction, account_id, found, mailing):
+            if not await self._stores.digests.set_mailing(library, found, mailing):
                 return None
-            await self._after_change(transaction, account_id)
+            await self._after_change(library)
             is_claimed = mailing.state is MailState.SENDING
             return msgspec.structs.replace(found, mailing=mailing) if is_claimed else None
 
-        return await self._database.write(work)
+        return await self._locked(account_id, work, is_service=True)
 
     async def _attempt(self, email: Email, mailing: Mailing) -> Mailing:
         tries = mailing.tries
@@ -130,12 +123,11 @@ class DigestEmails:
         return Mailing(MailState.WAITING, tries, now + RETRY_DELAYS[tries - 1], reason)
 
     async def _record(self, account_id: int, found: Digest, mailing: Mailing) -> None:
-        async def work(transaction: Transaction) -> None:
-            await self._libraries.lock(transaction, account_id)
-            await self._store.set_mailing(transaction, account_id, found, mailing)
-            await self._after_change(transaction, account_id)
+        async def work(library: LockedLibrary) -> None:
+            await self._stores.digests.set_mailing(library, found, mailing)
+            await self._after_change(library)
 
-        await self._database.write(work)
+        await self._locked(account_id, work, is_service=True)
         self._log.info(
             "digest email",
             account=account_id,
@@ -145,31 +137,31 @@ class DigestEmails:
             reason=mailing.reason or None,
         )
 
-    async def _after_change(self, transaction: Transaction, account_id: int) -> None:
-        await creation.reschedule(self._store, transaction, account_id, self._clock())
-        await self._libraries.touch(transaction, account_id)
+    async def _after_change(self, library: Writable) -> None:
+        await creation.reschedule(self._stores.digests, library, self._clock())
+        await self._stores.libraries.touch(library)
 
     async def _email(self, account_id: int, digest: Digest) -> Email | None:
-        account = await self._accounts.by_id(account_id, month_of(self._clock()))
-        member = await self._accounts.membership(account_id)
+        account = await self._stores.accounts.by_id(account_id, month_of(self._clock()))
+        member = await self._stores.accounts.membership(account_id)
         if account is None or member is None:
             return None
-        posts = await self._posts.posts(account, digest.contents.post_ids)
+        posts = await self._stores.digest_posts.posts(account, digest.contents.post_ids)
         token = unsubscribe_token(account_id, await self._token(account_id))
         url = f"{self._site_origin}/unsubscribe/{token}"
         return email_of(member.email, to_response(digest, posts), url)
 
     async def _token(self, account_id: int) -> str:
         """All emails of an account have the same token. It is created with the first email."""
-        existing = await self._store.token(account_id)
+        existing = await self._stores.digests.token(account_id)
         if existing is not None:
             return existing
 
-        async def work(transaction: Transaction) -> str:
-            await self._libraries.lock(transaction, account_id)
-            return await self._store.take_token(transaction, account_id, secrets.token_hex(16))
-
-        return await self._database.write(work)
+        return await self._locked(
+            account_id,
+            lambda library: self._stores.digests.take_token(library, secrets.token_hex(16)),
+            is_service=True,
+        )
 
 
 def email_of(to: str, digest: DigestResponse, unsubscribe_url: str) -> Email:

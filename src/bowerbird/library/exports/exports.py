@@ -24,11 +24,10 @@ from bowerbird.model.jobs import (
     JobState,
 )
 from bowerbird.requests.exports import ExportRequest
-from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Transaction, Writable
 from bowerbird.storage.files import Files, OpenFile
-from bowerbird.storage.libraries import LibraryStore
-from bowerbird.storage.upkeep.jobs import CANCELLED, JobStore
+from bowerbird.storage.stores import TimedService
+from bowerbird.storage.upkeep.jobs import CANCELLED
 
 MAX_UNFINISHED: Final = 100
 MAX_LISTED: Final = 50
@@ -101,47 +100,34 @@ class Download(Struct, frozen=True):
     title: str
 
 
-class Exports:
+class Exports(TimedService):
     def __init__(
-        self,
-        database: Database,
-        files: Files,
-        clock: Clock,
-        meaning: SemanticSearch | None = None,
+        self, database: Database, files: Files, clock: Clock, meaning: SemanticSearch | None = None
     ) -> None:
+        super().__init__(database, clock)
         self._meaning = meaning or SemanticSearch(database)
-        self._store = JobStore(database)
-        self._database = database
         self._posts = ExportPosts(database, self._meaning)
         self._queries = ExportQueries(database, self._meaning)
-        self._libraries = LibraryStore(database)
-        self._accounts = AccountStore(database)
         self._daily = DailyBounds(database, clock)
         self._activity = Activity(database, clock)
         self._files = files
         self._links = Links(database, clock)
-        self._clock = clock
 
     async def create(
         self, transaction: Transaction, account: Account, format: str, request: ExportRequest
     ) -> ExportJob:
         now = self._clock()
         # Locked, so that two concurrent requests cannot exceed the limit together.
-        await self._libraries.lock(transaction, account.account_id)
+        library = await self._stores.libraries.lock(transaction, account.account_id)
         query = await self._queries.read(transaction, account, format, request, now)
         await self._require_room(transaction, account)
-        await self._daily.start_one(transaction, account.account_id)
-        job_id = await self._store.add(
-            transaction,
-            account.account_id,
-            KIND,
-            msgspec.json.encode(query),
-            priority=EXPORTS,
-            now=now,
+        await self._daily.start_one(library)
+        job_id = await self._stores.jobs.add(
+            library, KIND, msgspec.json.encode(query), priority=EXPORTS, now=now
         )
         entry = self._activity.entry(ActivityKind.EXPORT_STARTED, format)
-        await self._activity.add(transaction, account.account_id, entry)
-        made = await self._store.one(account.account_id, job_id, transaction)
+        await self._activity.add(library, entry)
+        made = await self._stores.jobs.one(account.account_id, job_id, transaction)
         assert made is not None
         return _exported(made)
 
@@ -167,7 +153,7 @@ class Exports:
 
     async def latest(self, account: Account) -> list[ListedExport]:
         """The newest first. Jobs are deleted after 30 days."""
-        jobs = await self._store.of_kind(account.account_id, KIND, MAX_LISTED)
+        jobs = await self._stores.jobs.of_kind(account.account_id, KIND, MAX_LISTED)
         return [self._listed(job) for job in jobs]
 
     def _listed(self, job: JobResponse) -> ListedExport:
@@ -185,7 +171,7 @@ class Exports:
     async def cancel(self, account: Account, job_id: str) -> None:
         """Ends an export that has not ended. A worker notices within a second or two."""
         await self._found(account.account_id, job_id)
-        if not await self._store.cancel(account.account_id, job_id, now=self._clock()):
+        if not await self._stores.jobs.cancel(account.account_id, job_id, now=self._clock()):
             raise Refusal(Code.NOT_FOUND, "The export has already ended.")
 
     async def delete_file(self, account: Account, job_id: str) -> None:
@@ -193,7 +179,7 @@ class Exports:
         job = await self._found(account.account_id, job_id)
         if job.state == JobState.COMPLETED and job.result is not None:
             await self._files.delete(_file(job.result).name)
-            await self._store.expire(account.account_id, job_id)
+            await self._stores.jobs.expire(account.account_id, job_id)
 
     async def fields_of(self, account: Account, job_id: str) -> tuple[str, dict[str, Any]]:
         """The format and the fields of the request that makes the same export again."""
@@ -226,7 +212,7 @@ class Exports:
         now = self._clock()
         account_id = await self._links.account_of(token, job_id)
         # The rows and files of a deleted account are removed after it.
-        if await self._accounts.by_id(account_id, month_of(now)) is None:
+        if await self._stores.accounts.by_id(account_id, month_of(now)) is None:
             raise _gone()
         job = await self._found(account_id, job_id)
         is_there = job.expires_at is not None and job.expires_at > now
@@ -246,13 +232,15 @@ class Exports:
     async def _found(self, account_id: int, job_id: str) -> JobResponse:
         job = None
         if len(job_id) <= _MAX_ID_LENGTH and job_id.isascii() and job_id.isalnum():
-            job = await self._store.one(account_id, job_id)
+            job = await self._stores.jobs.one(account_id, job_id)
         if job is None or job.kind != KIND:
             raise errors.not_found("export", job_id)
         return job
 
     async def _require_room(self, transaction: Transaction, account: Account) -> None:
-        unfinished = await self._store.count_unfinished(transaction, account.account_id, KIND)
+        unfinished = await self._stores.jobs.count_unfinished(
+            Writable(transaction, account.account_id), KIND
+        )
         if unfinished >= MAX_UNFINISHED:
             raise Refusal(
                 Code.RATE_LIMITED,

@@ -21,10 +21,10 @@ from bowerbird.clock import MICROSECONDS, Clock, day_of, seconds_left_of_day
 from bowerbird.errors import Code, Refusal
 from bowerbird.requests import limits
 from bowerbird.settings import PREFIX, BadSetting
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Writable
 from bowerbird.storage.files import Files
 from bowerbird.storage.libraries import EXPORTS, DailyUseStore
-from bowerbird.storage.sign_in import SecretStore
+from bowerbird.storage.stores import TimedService
 
 LIVES_S: Final = 300
 SECRET: Final = "download links"  # noqa: S105 - its name
@@ -33,13 +33,9 @@ _MAC_BYTES: Final = 20
 _TOKEN_BYTES: Final = 8 + 8 + _MAC_BYTES
 
 
-class Links:
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._secrets = SecretStore(database)
-        self._clock = clock
-
+class Links(TimedService):
     async def token(self, account_id: int, job_id: str, expires_at: int) -> str:
-        keys = await self._secrets.keys(SECRET, self._clock())
+        keys = await self._stores.secrets.keys(SECRET, self._clock())
         claims = account_id.to_bytes(8, "big", signed=True) + expires_at.to_bytes(8, "big")
         token = claims + _mac(keys[0], claims, job_id)
         return base64.urlsafe_b64encode(token).decode().rstrip("=")
@@ -48,7 +44,7 @@ class Links:
         """The account of the job. Raises a refusal if the link is forged or has expired."""
         raw = _decoded(token)
         claims, mac = raw[:-_MAC_BYTES], raw[-_MAC_BYTES:]
-        keys = await self._secrets.keys(SECRET, self._clock())
+        keys = await self._stores.secrets.keys(SECRET, self._clock())
         if len(raw) != _TOKEN_BYTES or not any(
             hmac.compare_digest(mac, _mac(key, claims, job_id)) for key in keys
         ):
@@ -60,7 +56,7 @@ class Links:
     async def rotate(self) -> None:
         """Creates a new key each month. The previous key stays valid longer than any link."""
         now = self._clock()
-        await self._secrets.rotate(SECRET, now, now - _ROTATED_S * MICROSECONDS)
+        await self._stores.secrets.rotate(SECRET, now, now - _ROTATED_S * MICROSECONDS)
 
 
 def _mac(key: bytes, claims: bytes, job_id: str) -> bytes:
@@ -81,16 +77,15 @@ def _refused(sentence: str) -> Refusal:
 _MAX_SIZE: Final = f"{limits.EXPORT_BYTES_PER_DAY // 1_000_000_000:,} GB"
 
 
-class DailyBounds:
+class DailyBounds(TimedService):
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
+        super().__init__(database, clock)
         self._store = DailyUseStore(database, EXPORTS)
-        self._clock = clock
 
-    async def start_one(self, transaction: Transaction, account_id: int) -> None:
+    async def start_one(self, library: Writable) -> None:
         """Counts an export; refuses it beyond a bound. The caller has locked the library."""
         day = day_of(self._clock())
-        used = await self._store.used(transaction, account_id, day)
+        used = await self._store.used(library, day)
         if used.uses >= limits.EXPORTS_PER_DAY:
             raise self._refusal(
                 Code.EXPORT_COUNT_LIMIT,
@@ -103,27 +98,29 @@ class DailyBounds:
                 f"The exports of this account have written {_MAX_SIZE} of files today (UTC), the "
                 "maximum. Retry tomorrow.",
             )
-        await self._store.add(transaction, account_id, day, uses=1)
+        await self._store.add(library, day, uses=1)
 
     async def bytes_left(self, account_id: int) -> int:
-        used = await self._store.used(self._database, account_id, day_of(self._clock()))
+        used = await self._store.used(self._library(account_id), day_of(self._clock()))
         return max(0, limits.EXPORT_BYTES_PER_DAY - used.bytes)
 
     async def take_bytes(self, account_id: int, size: int) -> int:
         """Counts the bytes of a file and returns the day; refuses a file that does not fit."""
         day = day_of(self._clock())
 
-        async def work(transaction: Transaction) -> None:
-            used = await self._store.add(transaction, account_id, day, size=size)
+        async def work(library: Writable) -> None:
+            used = await self._store.add(library, day, size=size)
             if used.bytes > limits.EXPORT_BYTES_PER_DAY:
                 raise self.too_large()
 
-        await self._database.write(work)
+        await self._transact(account_id, work, is_service=True)
         return day
 
     async def give_back(self, account_id: int, day: int, size: int) -> None:
         """For a file that was not stored after all."""
-        await self._database.write(lambda t: self._store.give_back(t, account_id, day, size))
+        await self._transact(
+            account_id, lambda library: self._store.give_back(library, day, size), is_service=True
+        )
 
     def too_large(self) -> Refusal:
         """The refusal of a file, as the error of its export."""
@@ -141,16 +138,15 @@ _MARK: Final = "mark"
 _PLACE: Final = "place of files"
 
 
-class FilePlace:
+class FilePlace(TimedService):
     def __init__(self, database: Database, files: Files, clock: Clock) -> None:
-        self._secrets = SecretStore(database)
+        super().__init__(database, clock)
         self._files = files
-        self._clock = clock
 
     async def require_shared(self) -> None:
         """Raises BadSetting if the place is not shared, and a refusal if it cannot be checked."""
         mark = await self._files.put_new(_MARK, secrets.token_hex(16).encode())
-        if await self._secrets.put_new(_PLACE, mark, self._clock()) != mark:
+        if await self._stores.secrets.put_new(_PLACE, mark, self._clock()) != mark:
             raise BadSetting(
                 f"The files of this library are not in {self._files.place}: other nodes store them "
                 f"elsewhere. Set {PREFIX}FILES_URL to the same bucket or shared path on every "
@@ -159,4 +155,4 @@ class FilePlace:
 
     async def forget(self) -> None:
         """Forgets the mark. The next node that starts sets it again."""
-        await self._secrets.delete(_PLACE)
+        await self._stores.secrets.delete(_PLACE)

@@ -31,32 +31,26 @@ from bowerbird.requests.filters import (
 )
 from bowerbird.requests.views import ViewQuery
 from bowerbird.search.queries import query_language
-from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
-from bowerbird.storage.database import Database, Reader
-from bowerbird.storage.labels import ViewStore
+from bowerbird.storage.database import Database, Readable, Reader
+from bowerbird.storage.stores import Service
 
 
-class ExportQueries:
+class ExportQueries(Service):
     """Reads export requests into the selection that the job stores."""
 
     def __init__(self, database: Database, meaning: SemanticSearch) -> None:
-        self._views = ViewStore(database)
+        super().__init__(database)
         self._zones = TimeZones(database)
         self._meaning = meaning
 
     async def read(
-        self,
-        reader: Reader,
-        account: Account,
-        format: str,
-        request: ExportRequest,
-        now: int,
+        self, reader: Reader, account: Account, format: str, request: ExportRequest, now: int
     ) -> ExportQuery:
         if request.vector_search_term:
             await self._meaning.require(account, reader)
         view = None
         if request.view:
-            views = await self._views.all_within(reader, account.account_id)
+            views = await self._stores.views.all_within(Readable(reader, account.account_id))
             if request.view not in views:
                 raise errors.not_found("Smart View", request.view)
             view = views[request.view]
@@ -166,11 +160,11 @@ def _fixed(text: str, moment: _Moment) -> str:
     return instants.resolved(text, moment.now) or text
 
 
-class ExportPosts:
+class ExportPosts(Service):
     def __init__(self, database: Database, meaning: SemanticSearch) -> None:
+        super().__init__(database)
         self._meaning = meaning
         self._rankings = Rankings(database, meaning)
-        self._bookmarks = BookmarkStore(database)
         self._zones = TimeZones(database)
         self._labels = LabelWords(database)
 
@@ -185,4 +179,4 @@ class ExportPosts:
             return await self._rankings.numbers(account, narrowed, store, is_ordered=True)
         if filter.words is not None and filter.words.is_empty:
             return ()
-        return await self._bookmarks.numbers(account, filter, query.post_ids)
+        return await self._stores.bookmarks.numbers(account, filter, query.post_ids)

@@ -54,7 +54,7 @@ from bowerbird.sources.parsing.text_lines import SeekableFile, storable
 from bowerbird.sources.reading import UnknownFile
 from bowerbird.storage.bookmarks.upsert import StoredPost
 from bowerbird.storage.database import Database
-from bowerbird.storage.labels import LabelStore
+from bowerbird.storage.stores import TimedService
 
 # Each takes about 200 bytes of memory. Of further posts, a second record is compared with the
 # library as it is.
@@ -62,13 +62,11 @@ MAX_REMEMBERED: Final = 200_000
 _BYTES_IN_MEMORY: Final = 4 << 20
 
 
-class DryRun:
+class DryRun(TimedService):
     def __init__(self, database: Database, clock: Clock, account: Account) -> None:
-        self._database = database
+        super().__init__(database, clock)
         self._account = account
-        self._clock = clock
         self._intake = Intake(database, clock, finds_words=False)
-        self._labels = LabelStore(database)
         self._posts = _PostsAfter()
         self._threads: dict[str, set[str]] = {}
         self._created = dict[str, Label]()
@@ -122,8 +120,8 @@ class DryRun:
         labels = dict[str, Label]()
         count = 0
         if keys - self._created.keys():
-            labels = await self._labels.named(self._database, account_id, sorted(keys))
-            count = await self._labels.count(account_id) + len(self._created)
+            labels = await self._stores.labels.named(self._library(account_id), sorted(keys))
+            count = await self._stores.labels.count(account_id) + len(self._created)
         return LabelRoom(
             # Nothing is written, so they need no ids.
             lambda name: Label(0, name, name_key(name)),
@@ -339,11 +337,7 @@ class FileImports:
         return await write()
 
     def _count(
-        self,
-        report: FileReport,
-        chunk: Chunk,
-        posts: Sequence[FoundPost],
-        outcome: IntakeOutcome,
+        self, report: FileReport, chunk: Chunk, posts: Sequence[FoundPost], outcome: IntakeOutcome
     ) -> None:
         for remark in chunk.remarks:
             self._remark(report, remark)

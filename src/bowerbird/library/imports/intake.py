@@ -20,6 +20,7 @@ from bowerbird.clock import Clock
 from bowerbird.errors import TooManyWaiting
 from bowerbird.library.access import turns
 from bowerbird.library.bookmarks.writing.kept_changes import ChangedBy, Done, KeptChanges
+from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.bookmarks.writing.trash_batch import KEPT
 from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.library.imports import runs
@@ -31,15 +32,10 @@ from bowerbird.model.bulk import BulkAction, BulkRow, ChangedLabel
 from bowerbird.requests import limits
 from bowerbird.sources import own_json
 from bowerbird.sources.found import Found, FoundPost, LeftOut, Notice
-from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.bookmarks.trash import DeletionStore, TrashStore
-from bowerbird.storage.bookmarks.upsert import StoredPost, UpsertStore
 from bowerbird.storage.bookmarks.word_index import AFTER_IMPORTING
-from bowerbird.storage.database import Database, Reader, Transaction, place_of
-from bowerbird.storage.imports import RunStore
-from bowerbird.storage.ingest import SourcePostStore
+from bowerbird.storage.database import Database, Readable, Transaction, place_of
 from bowerbird.storage.libraries import LockedLibrary
-from bowerbird.storage.media import MediaStore
+from bowerbird.storage.stores import TimedService
 
 # One transaction writes a chunk. Other writers wait for it, on SQLite those of all accounts.
 CHUNK_POSTS: Final = 200
@@ -159,21 +155,13 @@ class PreparedIntake(NamedTuple):
         return bool(self.plan.writes)
 
 
-class Intake:
+class Intake(TimedService):
     def __init__(self, database: Database, clock: Clock, *, finds_words: bool = True) -> None:
         """`finds_words`: a dry run indexes nothing, and finding words is most of the work."""
-        self._database = database
-        self._clock = clock
+        super().__init__(database, clock)
         self._finds_words = finds_words
         self._upsert = Upsert(database, clock)
         self._kept = KeptChanges(database, clock)
-        self._posts = UpsertStore(database)
-        self._deletions = DeletionStore(database)
-        self._sources = SourcePostStore(database)
-        self._accounts = AccountStore(database)
-        self._runs = RunStore(database)
-        self._trash = TrashStore(database)
-        self._media = MediaStore(database)
 
     async def take(
         self,
@@ -206,7 +194,7 @@ class Intake:
         async def work(transaction: Transaction) -> IntakeOutcome:
             if len(prepared.plan.writes) < _MERGED_FROM:
                 return await self.take_within(transaction, account, prepared, onto)
-            async with self._upsert.merging.bounded(transaction, AFTER_IMPORTING):
+            async with self._stores.word_merging.bounded(transaction, AFTER_IMPORTING):
                 return await self.take_within(transaction, account, prepared, onto)
 
         outcome = await turns.run(self._database, work, account.account_id)
@@ -230,11 +218,11 @@ class Intake:
         `known_after` adds what a dry run has found before.
         """
         now, account_id = self._clock(), account.account_id
-        run = await self._runs.by_id(self._database, account_id, run_id) if run_id else None
+        library = self._library(account_id)
+        run = await self._stores.import_runs.by_id(library, run_id) if run_id else None
         place = place_of(account.local_number)
         known = await self._read(
-            self._database,
-            account_id,
+            library,
             place,
             found,
             started_at=run.started_at if runs.is_open(run) else now,
@@ -252,8 +240,7 @@ class Intake:
 
     async def _read(
         self,
-        reader: Reader,
-        account_id: int,
+        library: Readable,
         place: int,
         found: Sequence[FoundPost],
         *,
@@ -269,26 +256,24 @@ class Intake:
         others = [one for one in found if not one.replaces_stored]
         ids = [one.record.post_id for one in others]
         wanted = list(dict.fromkeys([*ids, *conversations(others)]))
-        posts: dict[str, StoredPost] = {}
         threads: set[tuple[str, str]] = set()
-        if own:
-            posts |= await self._posts.with_changed_content(reader, account_id, place, own)
+        posts = await self._stores.upserts.with_changed_content(library, place, own) if own else {}
         if others:
-            posts |= await self._posts.posts(reader, account_id, place, wanted)
-            threads = await self._posts.threads(reader, account_id, ids)
+            posts |= await self._stores.upserts.posts(library, place, wanted)
+            threads = await self._stores.upserts.threads(library, ids)
         dated = [one.record.post_id for one in found if one.captured_at is not None]
-        seen = await self._sources.last_changes(reader, account_id, dated) if dated else {}
+        seen = await self._stores.source_posts.last_changes(library, dated) if dated else {}
         hides_removed = False
         if any(one.is_saved for one in found):
-            choice = await self._accounts.removed_posts(reader, account_id)
+            choice = await self._stores.accounts.removed_posts(library)
             hides_removed = choice is RemovedPostsChoice.HIDE
         absent = [one for one in (*own, *ids) if one not in posts]
-        hidden = await self._sources.hidden(reader, account_id, absent) if absent else {}
+        hidden = await self._stores.source_posts.hidden(library, absent) if absent else {}
         return Known(
             posts=posts,
             seen=seen,
             hidden=hidden,
-            deletions=await self._deletions.known(reader, account_id, [*own, *ids]),
+            deletions=await self._stores.deletions.known(library, [*own, *ids]),
             threads=threads,
             hides_removed=hides_removed,
             started_at=started_at,
@@ -303,7 +288,7 @@ class Intake:
         if not stubs:
             return found
         oldest = self._clock() - KEPT
-        contents = await self._trash.contents(account.account_id, stubs, oldest)
+        contents = await self._stores.trash.contents(account.account_id, stubs, oldest)
         return [
             _with_content(one, content, known.deletions[one.record.post_id].completeness)
             if (content := contents.get(one.record.post_id))
@@ -320,18 +305,17 @@ class Intake:
     ) -> IntakeOutcome:
         """Writes prepared posts inside the caller's transaction."""
         account_id = account.account_id
-        opened = await self._upsert.renames.lock(transaction, account_id)
+        opened = await LabelRenames(self._database).lock(transaction, account_id)
         run = None
         if prepared.run_id is not None:
-            found = await self._runs.by_id(transaction, account_id, prepared.run_id)
+            found = await self._stores.import_runs.by_id(opened, prepared.run_id)
             run = runs.require_running(found, prepared.run_id)
         ids = [one.record.post_id for one in prepared.found]
-        await self._media.try_again(transaction, account_id, ids, self._clock())
+        await self._stores.media.try_again(opened, ids, self._clock())
         made = prepared.plan
         before = prepared.known
         known = await self._read(
-            transaction,
-            account_id,
+            opened,
             opened.place,
             prepared.found,
             started_at=before.started_at if run is None else run.started_at,
@@ -344,10 +328,10 @@ class Intake:
         if prepared.is_saving:
             change = await self._kept.keep(opened, done, onto)
             outcome = msgspec.structs.replace(outcome, change=change)
-            await self._upsert.log.forget(transaction, account_id, _numbers(made, known))
+            await self._upsert.log.forget(opened, _numbers(made, known))
         if run is not None:
             placed = made.placed - run.placed_posts
-            await self._runs.add_counts(transaction, account_id, run.number, outcome.counts, placed)
+            await self._stores.import_runs.add_counts(opened, run.number, outcome.counts, placed)
         return outcome
 
     async def make_room(self, account: Account) -> None:

@@ -18,9 +18,9 @@ from bowerbird.library.imports.undoing import Undoing, UndoOutcome
 from bowerbird.model.accounts import Account, ActivityKind
 from bowerbird.model.arrival import RunCounts, RunRow, RunState, UndoCounts
 from bowerbird.model.instants import with_offset
-from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.imports import ChangeStore, RunStore
-from bowerbird.storage.libraries import LibraryStore
+from bowerbird.storage.database import Database, Transaction, Writable
+from bowerbird.storage.libraries import LockedLibrary
+from bowerbird.storage.stores import TimedService
 
 # Beyond it, the oldest run is no longer listed and cannot be undone.
 RUNS_MAX: Final = 1_000
@@ -68,13 +68,9 @@ class RunPage(Struct, frozen=True):
     total_count: int
 
 
-class ImportRuns:
+class ImportRuns(TimedService):
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
-        self._store = RunStore(database)
-        self._changes = ChangeStore(database)
-        self._libraries = LibraryStore(database)
+        super().__init__(database, clock)
         self._activity = Activity(database, clock)
 
     @cached_property
@@ -103,8 +99,8 @@ class ImportRuns:
     ) -> Run:
         """`started_at` is the present, unless its first posts were compared before."""
         account_id = account.account_id
-        await self._libraries.lock(transaction, account_id)
-        number, count, _ = await self._store.numbers(transaction, account_id)
+        library = await self._stores.libraries.lock(transaction, account_id)
+        number, count, _ = await self._stores.import_runs.numbers(library)
         if count >= RUNS_MAX:
             raise DoFirst(lambda: self._make_room(account_id))
         now = started_at or self._clock()
@@ -118,9 +114,9 @@ class ImportRuns:
             started_at=now,
             undo_until=kept_changes.undo_until(now),
         )
-        await self._store.insert(transaction, account_id, run)
+        await self._stores.import_runs.insert(library, run)
         entry = self._activity.entry(ActivityKind.IMPORT_STARTED, run.source)
-        await self._activity.add(transaction, account_id, entry)
+        await self._activity.add(library, entry)
         return self._shown(run)
 
     async def get(self, account: Account, run_id: str) -> Run:
@@ -128,14 +124,14 @@ class ImportRuns:
 
     async def counts(self, account: Account, run_id: str) -> RunCounts:
         """None of anything for a run that is not listed: an account lists only its latest."""
-        found = await self._store.by_id(self._database, account.account_id, _id(run_id))
+        found = await self._stores.import_runs.by_id(self._library(account.account_id), _id(run_id))
         return RunCounts() if found is None else found.counts
 
     async def list(self, account: Account, limit: int, cursor: str | None) -> RunPage:
         """The newest first."""
         query = cursors.query_of(account.account_id, "imports")
         before = _LAST if not cursor else cursors.read_number(cursor, query)
-        found = await self._store.page(account.account_id, before, limit + 1)
+        found = await self._stores.import_runs.page(account.account_id, before, limit + 1)
         end = found[limit - 1] if len(found) > limit else None
         return RunPage(
             runs=[self._shown(run) for run in found[:limit]],
@@ -143,7 +139,7 @@ class ImportRuns:
             if end is None
             else cursors.write(cursors.Named(str(end.number)), query),
             limit=limit,
-            total_count=await self._store.count(account.account_id),
+            total_count=await self._stores.import_runs.count(account.account_id),
         )
 
     async def finish(
@@ -155,28 +151,18 @@ class ImportRuns:
         """
         state = RunState.INTERRUPTED if reason in _INTERRUPTED else RunState.FINISHED
 
-        async def work(transaction: Transaction) -> None:
-            await self._libraries.lock(transaction, account.account_id)
-            run = _found(
-                await self._store.by_id(transaction, account.account_id, _id(run_id)), run_id
-            )
+        async def work(library: LockedLibrary) -> None:
+            run = _found(await self._stores.import_runs.by_id(library, _id(run_id)), run_id)
             # An interrupted run may still reach its end.
             is_late = run.state is RunState.INTERRUPTED and state is RunState.FINISHED
             if run.state is RunState.RUNNING or is_late:
                 if counts is not None:
-                    await self._store.add_counts(
-                        transaction, account.account_id, run.number, counts, 0
-                    )
-                await self._store.set_state(
-                    transaction,
-                    account.account_id,
-                    run,
-                    state=state,
-                    reason=reason[:_NAME_MAX],
-                    finished_at=self._clock(),
+                    await self._stores.import_runs.add_counts(library, run.number, counts, 0)
+                await self._stores.import_runs.set_state(
+                    library, run, state=state, reason=reason[:_NAME_MAX], finished_at=self._clock()
                 )
 
-        await self._database.write(work, account.account_id)
+        await self._locked(account.account_id, work)
         return await self.get(account, run_id)
 
     async def reopen(self, transaction: Transaction, account_id: int, run_id: str) -> bool:
@@ -184,14 +170,14 @@ class ImportRuns:
 
         A run whose first changes are not recorded any more could only be undone in part.
         """
-        await self._libraries.lock(transaction, account_id)
-        run = await self._store.by_id(transaction, account_id, _id(run_id))
+        library = await self._stores.libraries.lock(transaction, account_id)
+        run = await self._stores.import_runs.by_id(library, _id(run_id))
         if run is None or run.state is not RunState.INTERRUPTED:
             return run is not None and run.state is RunState.RUNNING
         if run.undo_until < self._clock():
             return False
-        await self._store.set_state(
-            transaction, account_id, run, state=RunState.RUNNING, reason="", finished_at=None
+        await self._stores.import_runs.set_state(
+            library, run, state=RunState.RUNNING, reason="", finished_at=None
         )
         return True
 
@@ -204,27 +190,27 @@ class ImportRuns:
         """What an undo did. It is done before, in transactions of its own."""
         if not _id(run_id):
             raise errors.not_found("import", run_id)
-        return await self._undoing.undo(transaction, account.account_id, run_id)
+        return await self._undoing.undo(Writable(transaction, account.account_id), run_id)
 
     async def _make_room(self, account_id: int) -> None:
         """Removes the oldest run, some of its changes per transaction."""
 
         async def work(transaction: Transaction) -> bool:
-            await self._libraries.lock(transaction, account_id)
-            _, count, oldest = await self._store.numbers(transaction, account_id)
+            library = await self._stores.libraries.lock(transaction, account_id)
+            _, count, oldest = await self._stores.import_runs.numbers(library)
             if count < RUNS_MAX:
                 return True
-            if not await self._changes.remove_first(
-                transaction, account_id, oldest, _REMOVED_PER_TURN
+            if not await self._stores.import_changes.remove_first(
+                library, oldest, _REMOVED_PER_TURN
             ):
-                await self._store.delete(transaction, account_id, oldest)
+                await self._stores.import_runs.delete(library, oldest)
             return False
 
         while not await self._database.write(work, account_id, is_continuing=True):
             pass
 
     async def _find(self, account: Account, run_id: str) -> RunRow:
-        found = await self._store.by_id(self._database, account.account_id, _id(run_id))
+        found = await self._stores.import_runs.by_id(self._library(account.account_id), _id(run_id))
         return _found(found, run_id)
 
     def _shown(self, run: RunRow) -> Run:

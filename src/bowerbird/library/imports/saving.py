@@ -33,8 +33,8 @@ from bowerbird.model.posts.filters import BookmarkFilter, Sort
 from bowerbird.model.posts.networks import BLUESKY, NETWORKS
 from bowerbird.requests.saving import ItemToSave
 from bowerbird.sources.found import FoundPost
-from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.stores import Service, TimedService
 
 # The key of a post has a time that is usually that of the post.
 _APART: Final = 86_400 * MICROSECONDS
@@ -54,10 +54,7 @@ class _Known(Struct, frozen=True):
 _decode: Final = msgspec.json.Decoder(_Known).decode
 
 
-class TwoAddresses:
-    def __init__(self, database: Database) -> None:
-        self._store = BookmarkStore(database)
-
+class TwoAddresses(Service):
     async def known(
         self, account: Account, source_id: str, seen: dict[int, _Known] | None = None
     ) -> _Known | None:
@@ -77,9 +74,9 @@ class TwoAddresses:
             posted_from=posted_at - _APART,
             posted_to=posted_at + _APART,
         )
-        numbers = await self._store.first(account, near, _LOOKED_AT, _BY_TIME)
+        numbers = await self._stores.bookmarks.first(account, near, _LOOKED_AT, _BY_TIME)
         unseen = [number for number in numbers if number not in seen]
-        found = await self._store.each(account, unseen) if unseen else {}
+        found = await self._stores.bookmarks.each(account, unseen) if unseen else {}
         seen.update((number, _decode(cut(body))) for number, body in found.items())
         posts = [seen[number] for number in numbers if number in seen]
         same = [one for one in posts if _is_same(one, source_id)]
@@ -189,10 +186,9 @@ class PreparedSave(Struct):
     outcome: IntakeOutcome = IntakeOutcome()
 
 
-class Saving:
+class Saving(TimedService):
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
+        super().__init__(database, clock)
         self._intake = Intake(database, clock)
         self.addresses = TwoAddresses(database)
 

@@ -29,7 +29,8 @@ from bowerbird.library.bookmarks.writing.bookmark_row import (
     searchable_texts,
     words_of,
 )
-from bowerbird.library.bookmarks.writing.changeset import Changesets
+from bowerbird.library.bookmarks.writing.changeset import Changeset
+from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.bookmarks.writing.post_documents import replaced_values
 from bowerbird.library.bookmarks.writing.trash_batch import DELETIONS_MAX
 from bowerbird.library.bookmarks.writing.upsert import Upsert
@@ -55,15 +56,10 @@ from bowerbird.model.events import EventType, Happening, changed_fields
 from bowerbird.model.labels import Label
 from bowerbird.model.posts.bookmarks import is_undated, rendered_post, tags_json
 from bowerbird.sources import own_json
-from bowerbird.storage.bookmarks.changeset import ChangesetStore
-from bowerbird.storage.bookmarks.trash import DeletionStore
-from bowerbird.storage.bookmarks.upsert import UpsertStore
-from bowerbird.storage.changes.bulk import BulkStore
-from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.imports import ChangeStore, CurrentPost, DemoStore, Replaced, RunStore
-from bowerbird.storage.labels import LabelStore, ViewStore
-from bowerbird.storage.libraries import LibraryStore, LockedLibrary
-from bowerbird.storage.links import LinkStore
+from bowerbird.storage.database import Database, Transaction, Writable
+from bowerbird.storage.imports import CurrentPost, Replaced
+from bowerbird.storage.libraries import LockedLibrary
+from bowerbird.storage.stores import TimedService
 
 
 def undone(change: Change, state: State) -> State | None:
@@ -180,34 +176,24 @@ class UndoOutcome(Struct, frozen=True, kw_only=True):
     """Posts that stay, because the account or a later import has changed them since."""
 
 
-class Undoing:
+class Undoing(TimedService):
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
-        self._libraries = LibraryStore(database)
-        self._runs = RunStore(database)
-        self._changes = ChangeStore(database)
-        self._labels = LabelStore(database)
-        self._posts = ChangesetStore(database)
-        self._store = UpsertStore(database)
+        super().__init__(database, clock)
         self._counted = CountedWords(database)
-        self._deletions = DeletionStore(database)
         self._upsert = Upsert(database, clock)
         self._demo = DemoRemoval(database, clock)
         self._activity = Activity(database, clock)
-        self._bulk = BulkStore(database)
-        self._links = LinkStore(database)
 
-    async def undo(self, transaction: Transaction, account_id: int, run_id: str) -> UndoOutcome:
+    async def undo(self, library: Writable, run_id: str) -> UndoOutcome:
         """What the undo did. It takes its turns before, in transactions of its own."""
-        run = await self._runs.by_id(transaction, account_id, run_id)
+        run = await self._stores.import_runs.by_id(library, run_id)
         if run is None:
             raise errors.not_found("import", run_id)
         if run.state is RunState.UNDONE:
             return _outcome(run, run.undone)
         # Refused here, because a refusal is stored under the key of a request.
         self._require_log(run)
-        raise DoFirst(lambda: self._take_turns(account_id, run_id))
+        raise DoFirst(lambda: self._take_turns(library.account_id, run_id))
 
     async def _take_turns(self, account_id: int, run_id: str) -> None:
         is_finished = False
@@ -221,23 +207,22 @@ class Undoing:
 
     async def _turn(self, transaction: Transaction, account_id: int, run_id: str) -> bool:
         """Whether the undo is finished."""
-        opened = await self._upsert.renames.lock(transaction, account_id)
-        run = await self._runs.by_id(transaction, account_id, run_id)
+        opened = await LabelRenames(self._database).lock(transaction, account_id)
+        run = await self._stores.import_runs.by_id(opened, run_id)
         if run is None or run.state is RunState.UNDONE:
             return True
         if run.state is not RunState.UNDOING:
-            await self._begin(transaction, account_id, run)
-        sizes = await self._changes.sizes(transaction, account_id, run.number, POSTS_PER_TURN)
+            await self._begin(opened, run)
+        sizes = await self._stores.import_changes.sizes(opened, run.number, POSTS_PER_TURN)
         if sizes:
             some = turns.fitting(sizes, POSTS_PER_TURN)
             await self._undo_posts(opened, run, some)
             return False
         if not await self._undo_labels(opened, run):
             return False
-        await self._changes.remove_first(transaction, account_id, run.number, 1)
-        await self._runs.set_state(
-            transaction,
-            account_id,
+        await self._stores.import_changes.remove_first(opened, run.number, 1)
+        await self._stores.import_runs.set_state(
+            opened,
             run,
             state=RunState.UNDONE,
             reason=run.reason,
@@ -254,45 +239,37 @@ class Undoing:
                 "recorded any more.",
             )
 
-    async def _begin(self, transaction: Transaction, account_id: int, run: RunRow) -> None:
+    async def _begin(self, library: Writable, run: RunRow) -> None:
         self._require_log(run)
-        await self._runs.set_state(
-            transaction,
-            account_id,
-            run,
-            state=RunState.UNDOING,
-            reason=run.reason,
-            finished_at=run.finished_at,
+        await self._stores.import_runs.set_state(
+            library, run, state=RunState.UNDOING, reason=run.reason, finished_at=run.finished_at
         )
         entry = self._activity.entry(ActivityKind.IMPORT_UNDONE, run.source)
-        await self._activity.add(transaction, account_id, entry)
+        await self._activity.add(library, entry)
         if run.kind == DEMO:
-            removed = await self._demo.remove(transaction, account_id, run)
+            removed = await self._demo.remove(library, run)
             counts = UndoCounts(removed=removed)
-            await self._runs.add_undone(transaction, account_id, run.number, counts)
+            await self._stores.import_runs.add_undone(library, run.number, counts)
 
     async def _undo_posts(self, opened: LockedLibrary, run: RunRow, some: int) -> None:
-        account_id = opened.account_id
-        logged = dict(await self._changes.of_run(opened.transaction, account_id, run.number, some))
+        logged = dict(await self._stores.import_changes.of_run(opened, run.number, some))
         changes = {number: change for number, change in logged.items() if change is not None}
         taken_over = [number for number, change in logged.items() if change is None]
-        left = await self._changes.current(opened, taken_over) if taken_over else ()
-        later = await self._changes.of_posts(
-            opened.transaction, account_id, list(changes), after=run.number
-        )
+        left = await self._stores.import_changes.current(opened, taken_over) if taken_over else ()
+        later = await self._stores.import_changes.of_posts(opened, list(changes), after=run.number)
         handed_on = [
             Replaced(run_number, number, change, _handed_on(changes[number], change))
             for number, ((run_number, change), *_) in later.items()
         ]
-        await self._changes.replace(opened.transaction, account_id, handed_on)
+        await self._stores.import_changes.replace(opened, handed_on)
         own = {number: change for number, change in changes.items() if number not in later}
         done = await self._restore(opened, own)
-        await self._changes.remove_to(opened.transaction, account_id, run.number, list(logged))
+        await self._stores.import_changes.remove_to(opened, run.number, list(logged))
         counts = done + UndoCounts(kept=len(handed_on) + len(left))
-        await self._runs.add_undone(opened.transaction, account_id, run.number, counts)
+        await self._stores.import_runs.add_undone(opened, run.number, counts)
 
     async def _restore(self, opened: LockedLibrary, changes: dict[int, Change]) -> UndoCounts:
-        current = await self._changes.current(opened, list(changes))
+        current = await self._stores.import_changes.current(opened, list(changes))
         wanted = {
             label_id
             for change in changes.values()
@@ -300,28 +277,26 @@ class Undoing:
             for label_id in change.before.labels
         }
         wanted.update(label_id for post in current.values() for label_id in post.state.labels)
-        labels = await self._labels.by_ids(opened, sorted(wanted))
+        labels = await self._stores.labels.by_ids(opened, sorted(wanted))
         work = Restoration(labels)
         for number, change in changes.items():
             if number in current:
                 work.add(number, change, current[number])
-        await self._labels.relabel(opened, work.attached, work.detached)
-        await self._labels.detach_all(opened, work.removed)
+        await self._stores.labels.relabel(opened, work.attached, work.detached)
+        await self._stores.labels.detach_all(opened, work.removed)
         counted = await self._counted.of(opened, work.removed)
-        await self._posts.remove(opened, work.removed, counted)
+        await self._stores.changesets.remove(opened, work.removed, counted)
         reworded = [row["number"] for row in work.rows if row["words"] is not None]
         counted = await self._counted.of(opened, reworded)
-        await self._store.update(opened, work.rows, counted)
+        await self._stores.upserts.update(opened, work.rows, counted)
         await self._upsert.mark_stale(opened, work.arrivals)
-        await self._links.add(opened, work.emptied, self._clock())
-        await self._deletions.put(opened, work.deletions, DELETIONS_MAX)
+        await self._stores.links.add(opened, work.emptied, self._clock())
+        await self._stores.deletions.put(opened, work.deletions, DELETIONS_MAX)
         states = {number: post.state for number, post in current.items()}
         changed = fields_changed(work.rows, states, work.attached, work.detached)
         purged = [current[number].post_id for number in work.removed]
-        await self._bulk.take_over(
-            opened,
-            [*((one, field) for one, field, _ in changed), *work.values],
-            purged,
+        await self._stores.bulk.take_over(
+            opened, [*((one, field) for one, field, _ in changed), *work.values], purged
         )
         if work.removed or work.rows:
             names = {one: label.name for one, label in labels.items()}
@@ -330,18 +305,15 @@ class Undoing:
                 *events.of_posts(changed, names),
                 *events.of_purged(purged),
             ]
-            await self._libraries.advance(opened, work.change, happened, self._clock())
+            await self._stores.libraries.advance(opened, work.change, happened, self._clock())
         return UndoCounts(removed=len(work.removed), restored=len(work.rows), kept=work.kept)
 
     async def _undo_labels(self, opened: LockedLibrary, run: RunRow) -> bool:
         """Removes labels that the run created and nobody uses; True if none are left to look at."""
-        account_id = opened.account_id
-        created = await self._changes.labels(
-            opened.transaction, account_id, run.number, _LABELS_PER_TURN
-        )
+        created = await self._stores.import_changes.labels(opened, run.number, _LABELS_PER_TURN)
         if not created:
             return True
-        labels = await self._labels.by_ids(opened, [one for one, _ in created])
+        labels = await self._stores.labels.by_ids(opened, [one for one, _ in created])
         used = []
         removed = []
         for label_id, name in created:
@@ -351,17 +323,15 @@ class Undoing:
             if label.bookmark_count:
                 used.append((label_id, name))
             else:
-                await self._labels.delete(opened, label)
+                await self._stores.labels.delete(opened, label)
                 removed.append(label)
-        later = await self._changes.later_run(opened.transaction, account_id, run.number)
+        later = await self._stores.import_changes.later_run(opened, run.number)
         if later is not None:
-            await self._changes.add_labels(opened.transaction, account_id, later, used)
-        await self._changes.delete_labels(
-            opened.transaction, account_id, run.number, created[-1][0]
-        )
+            await self._stores.import_changes.add_labels(opened, later, used)
+        await self._stores.import_changes.delete_labels(opened, run.number, created[-1][0])
         if removed:
             happened = events.of_labels(EventType.LABEL_DELETED, removed)
-            await self._libraries.advance(opened, Counts(), happened, self._clock())
+            await self._stores.libraries.advance(opened, Counts(), happened, self._clock())
         return False
 
 
@@ -383,44 +353,38 @@ def _outcome(run: RunRow, counts: UndoCounts) -> UndoOutcome:
 FILLING: Final = 60 * MICROSECONDS
 
 
-class DemoRemoval:
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._clock = clock
-        self._changesets = Changesets(database)
-        self._libraries = LibraryStore(database)
-        self._labels = LabelStore(database)
-        self._views = ViewStore(database)
-        self._store = DemoStore(database)
-        self._bulk = BulkStore(database)
-
-    async def remove(self, transaction: Transaction, account_id: int, run: RunRow | None) -> int:
+class DemoRemoval(TimedService):
+    async def remove(self, library: Writable, run: RunRow | None) -> int:
         """Returns how many posts were removed. Labels and the view are known by their run."""
-        post_ids = await self._store.posts(transaction, account_id)
-        library = await self._changesets.lock(transaction, account_id)
-        changeset = await self._changesets.open(library)
+        post_ids = await self._stores.demo.posts(library)
+        changeset = await Changeset.open(
+            self._database,
+            await self._stores.libraries.lock(library.transaction, library.account_id),
+        )
         await changeset.load(post_ids)
         posts = [post for post_id in post_ids if (post := changeset.post(post_id)) is not None]
         await changeset.remove(posts, is_purged=True)
         await changeset.finish(self._clock())
-        await self._store.forget_deleted(transaction, account_id)
+        await self._stores.demo.forget_deleted(library)
         if run is not None:
-            await self._remove_named(await self._changesets.lock(transaction, account_id), run)
+            await self._remove_named(
+                await self._stores.libraries.lock(library.transaction, library.account_id), run
+            )
         return len(posts)
 
     async def _remove_named(self, library: LockedLibrary, run: RunRow) -> None:
         """Removes the views and labels that were made while the run filled in the demo."""
-        transaction, account_id = library.transaction, library.account_id
         first, last = run.started_at, run.finished_at or run.started_at + FILLING
         happened: list[Happening] = []
-        for slug, view in (await self._views.all_within(transaction, account_id)).items():
+        for slug, view in (await self._stores.views.all_within(library)).items():
             if first <= view.created_at <= last:
-                await self._views.delete(library, slug)
+                await self._stores.views.delete(library, slug)
                 key = value_key(ValueKind.VIEW, slug)
-                await self._bulk.take_over(library, [(key, PostField.VALUE)])
+                await self._stores.bulk.take_over(library, [(key, PostField.VALUE)])
                 happened.append(Happening(EventType.VIEW_DELETED, view=slug))
-        unused = await self._store.unused_labels(transaction, account_id, (first, last))
-        labels = await self._labels.by_ids(library, unused)
+        unused = await self._stores.demo.unused_labels(library, (first, last))
+        labels = await self._stores.labels.by_ids(library, unused)
         for label in labels.values():
-            await self._labels.delete(library, label)
+            await self._stores.labels.delete(library, label)
         happened += events.of_labels(EventType.LABEL_DELETED, labels.values())
-        await self._libraries.touch(transaction, account_id, happened, self._clock())
+        await self._stores.libraries.touch(library, happened, self._clock())

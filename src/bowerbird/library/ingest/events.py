@@ -24,9 +24,8 @@ from bowerbird.model.instants import parse, with_offset
 from bowerbird.model.posts.bookmarks import ImportRecord, PostDetails
 from bowerbird.requests.saving import Event
 from bowerbird.sources.found import FoundPost
-from bowerbird.storage.bookmarks.upsert import UpsertStore
-from bowerbird.storage.database import Database, Reader, Transaction
-from bowerbird.storage.ingest import SourcePostStore
+from bowerbird.storage.database import Database, Readable, Reader, Transaction
+from bowerbird.storage.stores import TimedService
 
 # Events have posts of X only.
 _X: Final = "x"
@@ -82,13 +81,9 @@ class _Stored(Summed, frozen=True):
         return len(self.results) + len(self.removed)
 
 
-class IngestEvents:
+class IngestEvents(TimedService):
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
-        self._posts = SourcePostStore(database)
-        self._bookmarks = UpsertStore(database)
-        self._renames = LabelRenames(database)
+        super().__init__(database, clock)
         self._runs = IngestRuns(database, clock)
         self._intake = Intake(database, clock)
         self._removed = RemovedPosts(database, clock)
@@ -102,7 +97,7 @@ class IngestEvents:
         removed = {one: dated for one, dated in fresh.items() if dated.event.type == "removed"}
         moments = {one: dated.at for one, dated in removed.items()}
         # A removed post may be in the trash afterwards.
-        known = await self._bookmarks.stored(account, list(moments)) if moments else {}
+        known = await self._stores.upserts.stored(account, list(moments)) if moments else {}
         await self._removed.mark(account, user, moments)
         stored = await self._store(account, user, removed, []) if removed else _Stored()
         for part in parts([post for post, _ in added]):
@@ -126,7 +121,9 @@ class IngestEvents:
         self, reader: Reader, account: Account, user: SourceUser, dated: Mapping[str, _Dated]
     ) -> dict[str, _Dated]:
         """The events that are later than what is known about their posts."""
-        known = await self._posts.seen(reader, account.account_id, user, list(dated))
+        known = await self._stores.source_posts.seen(
+            Readable(reader, account.account_id), user, list(dated)
+        )
         return {
             post_id: one
             for post_id, one in dated.items()
@@ -151,14 +148,14 @@ class IngestEvents:
             prepared = await self._intake.prepare(account, left)
 
         async def work(transaction: Transaction) -> _Stored:
-            await self._renames.lock(transaction, account.account_id)
+            library = await LabelRenames(self._database).lock(transaction, account.account_id)
             if len(await self._fresh(transaction, account, user, dated)) < len(dated):
                 raise DoFirst(prepare_again)
             step = await self._intake.take_within(transaction, account, prepared)
             for post_id, (at, event) in sorted(dated.items()):
                 is_saved = event.type == "added"
-                await self._posts.change(
-                    transaction, account.account_id, user, post_id, at=at, is_saved=is_saved
+                await self._stores.source_posts.change(
+                    library, user, post_id, at=at, is_saved=is_saved
                 )
             removed = (one for one, (_, event) in dated.items() if event.type == "removed")
             results = tuple(result for _, result in step.results)

@@ -33,10 +33,11 @@ from bowerbird.model.arrival import FileImport, checked_files_of
 from bowerbird.model.jobs import UNFINISHED, JobState
 from bowerbird.requests import limits
 from bowerbird.storage import private_files
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Writable
 from bowerbird.storage.files import Files, UploadFolders
 from bowerbird.storage.ingest import FileImportStore
 from bowerbird.storage.libraries import INGEST_FILES, DailyUseStore
+from bowerbird.storage.stores import TimedService
 
 _AT_ONCE: Final = 2
 # What a report calls a file that has no name.
@@ -59,11 +60,9 @@ def new_job_id() -> str:
     return secrets.token_hex(_ID_BYTES)
 
 
-class FileJobs:
+class FileJobs(TimedService):
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
-        self._store = FileImportStore(database)
+        super().__init__(database, clock)
         self._imports = ImportRuns(database, clock)
         self._used = DailyUseStore(database, INGEST_FILES)
         self._turns = asyncio.Semaphore(_AT_ONCE)
@@ -75,11 +74,12 @@ class FileJobs:
     async def require_room(self, account: Account) -> None:
         """Refuses a file while the account's earlier ones are being imported, or beyond a bound."""
         now = self._clock()
-        used = await self._used.used(self._database, account.account_id, day_of(now))
+        library = self._library(account.account_id)
+        used = await self._used.used(library, day_of(now))
         if used.uses >= limits.INGEST_FILES_PER_DAY:
             raise used_up(f"This account has sent {limits.INGEST_FILES_PER_DAY:,} files", now)
-        unfinished = await self._store.unfinished(
-            self._database, account.account_id, since=now - _DAY, alive_since=now - _DEAD_AFTER
+        unfinished = await self._stores.file_imports.unfinished(
+            library, since=now - _DAY, alive_since=now - _DEAD_AFTER
         )
         if unfinished >= limits.INGEST_UNFINISHED_FILES:
             raise Refusal(
@@ -119,15 +119,15 @@ class FileJobs:
             completed_at=None,
         )
 
-        async def work(transaction: Transaction) -> bool:
-            if not await self._store.insert(transaction, account.account_id, file):
+        async def work(library: Writable) -> bool:
+            if not await self._stores.file_imports.insert(library, file):
                 return False
-            await self._used.add(transaction, account.account_id, day_of(now), uses=1)
+            await self._used.add(library, day_of(now), uses=1)
             return True
 
-        if not await self._database.write(work, account.account_id):
+        if not await self._transact(account.account_id, work):
             raise Refusal(Code.INVALID_REQUEST, "The import of this file has started.")
-        job = _Job(account, file, self._store, self._clock, name)
+        job = _Job(account, file, self._stores.file_imports, self._clock, name)
         task = asyncio.create_task(self._run(job, path, options, client))
         self._tasks[task] = job
         task.add_done_callback(self._tasks.pop)
@@ -142,7 +142,7 @@ class FileJobs:
 
     async def find(self, account: Account, job_id: str) -> FileImport | None:
         is_plain = len(job_id) <= _MAX_ID_LENGTH and job_id.isascii() and job_id.isprintable()
-        file = await self._store.get(account.account_id, job_id) if is_plain else None
+        file = await self._stores.file_imports.get(account.account_id, job_id) if is_plain else None
         if file is None:
             return None
         if file.state in UNFINISHED and file.alive_at < self._clock() - _DEAD_AFTER:

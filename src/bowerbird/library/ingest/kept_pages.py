@@ -21,9 +21,8 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.arrival import IngestRun, KeptPage
 from bowerbird.requests import limits
 from bowerbird.sources.x.pages import Folder
-from bowerbird.storage.bookmarks.upsert import UpsertStore
-from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.ingest import IngestRunStore, KeptPageStore, SourcePostStore
+from bowerbird.storage.database import Database, Transaction, Writable
+from bowerbird.storage.stores import TimedService
 
 _LEVEL: Final = 6
 _MAX_PROBLEM: Final = 500
@@ -44,14 +43,9 @@ class ReadAgain(Struct, frozen=True):
     changed: int = 0
 
 
-class KeptPages:
+class KeptPages(TimedService):
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
-        self.store = KeptPageStore(database)
-        self._posts = SourcePostStore(database)
-        self._runs = IngestRunStore(database)
-        self._bookmarks = UpsertStore(database)
+        super().__init__(database, clock)
         self._imports = ImportRuns(database, clock)
         self._intake = Intake(database, clock)
         self._removed = RemovedPosts(database, clock)
@@ -61,7 +55,7 @@ class KeptPages:
     ) -> KeptPage | None:
         """The page to keep, compressed; None if the account has kept as much as it may."""
         body = await asyncio.to_thread(zstandard.ZstdCompressor(_LEVEL).compress, page.payload)
-        count, size = await self.store.usage(self._database, account.account_id)
+        count, size = await self._stores.kept_pages.usage(self._library(account.account_id))
         if count >= limits.KEPT_PAGES_MAX or size + len(body) > limits.KEPT_BYTES_MAX:
             structlog.get_logger().warning("page not kept", account=account.account_id)
             return None
@@ -80,48 +74,48 @@ class KeptPages:
 
     async def of_unknown_form(self, account_id: int) -> int:
         """How many pages wait for a reader that knows their form."""
-        return await self.store.count(account_id, UNKNOWN_FORM)
+        return await self._stores.kept_pages.count(account_id, UNKNOWN_FORM)
 
     async def put_folders(
         self, transaction: Transaction, account: Account, folders: Sequence[Folder]
     ) -> None:
         """Stores the names of folders, for pages of these folders."""
         names = {folder.id: folder.name for folder in folders}
-        count = await self._posts.put_folders(transaction, account.account_id, names)
+        count = await self._stores.source_posts.put_folders(
+            Writable(transaction, account.account_id), names
+        )
         if count > limits.FOLDERS_MAX:
             problem = f"an account can have the names of {limits.FOLDERS_MAX:,} folders"
             raise errors.invalid("payload", problem)
 
-    async def note(
-        self, transaction: Transaction, account_id: int, run: IngestRun, read: ReadPage, at: int
-    ) -> None:
+    async def note(self, library: Writable, run: IngestRun, read: ReadPage, at: int) -> None:
         """What the page of a run says about its posts."""
         if read.is_own:
             return
         if read.is_listed:
-            unnamed = await self._posts.at_indexes(transaction, account_id, read.unnamed_indexes)
+            unnamed = await self._stores.source_posts.at_indexes(library, read.unnamed_indexes)
             post_ids = list(dict.fromkeys([*read.listed_ids, *unnamed]))
-            await self._posts.see(transaction, account_id, post_ids, run, at)
+            await self._stores.source_posts.see(library, post_ids, run, at)
         elif read.lists_saved_posts:
             for post_id in sorted(read.listed_ids):
-                await self._posts.change(
-                    transaction, account_id, run.user, post_id, at=at, is_saved=True
+                await self._stores.source_posts.change(
+                    library, run.user, post_id, at=at, is_saved=True
                 )
         if read.lists_saved_posts:
-            await self._posts.note_gone(transaction, account_id, run.user, read.gone, at)
+            await self._stores.source_posts.note_gone(library, run.user, read.gone, at)
         shown = [post.record.post_id for post in read.posts]
-        await self._posts.note_shown(transaction, account_id, shown, at)
+        await self._stores.source_posts.note_shown(library, shown, at)
 
     async def read_again(self, account: Account) -> ReadAgain:
         """Reads every kept page with the current readers; forgets those that can be read."""
-        kept_ids = [one.kept_id for one in await self.store.heads(account.account_id)]
+        kept_ids = [one.kept_id for one in await self._stores.kept_pages.heads(account.account_id)]
         return await self._read_all(account, kept_ids)
 
     async def read_folders(self, account: Account, folder_ids: Collection[str]) -> None:
         """Reads some pages of these folders, which came before the names of the folders."""
         waiting = [
             one.kept_id
-            for one in await self.store.heads(account.account_id)
+            for one in await self._stores.kept_pages.heads(account.account_id)
             if one.problem == NO_FOLDER_NAME and page_reading.folder_of(one) in folder_ids
         ]
         try:
@@ -135,7 +129,7 @@ class KeptPages:
         pages, results, import_id, read = 0, list[ItemResult](), "", 0
         try:
             for kept_id in kept_ids:
-                kept = await self.store.get(account.account_id, kept_id)
+                kept = await self._stores.kept_pages.get(account.account_id, kept_id)
                 if kept is None:
                     continue
                 pages += 1
@@ -165,7 +159,11 @@ class KeptPages:
 
     async def read(self, account: Account, page: CapturedPage) -> ReadPage:
         folder_id = page_reading.folder_of(page)
-        name = await self._posts.folder(account.account_id, folder_id) if folder_id else ""
+        name = (
+            await self._stores.source_posts.folder(account.account_id, folder_id)
+            if folder_id
+            else ""
+        )
         read = await asyncio.to_thread(page_reading.read, page, self._clock(), name)
         read = await self._of_known_posts(account, read)
         return msgspec.structs.replace(read, lacks_folder=bool(folder_id and not name))
@@ -177,7 +175,7 @@ class KeptPages:
         """
         searched = read.marks if read.lists_saved_posts else (*read.posts, *read.marks)
         ids = [one.record.post_id for one in searched]
-        known = await self._bookmarks.stored(account, ids) if ids else {}
+        known = await self._stores.upserts.stored(account, ids) if ids else {}
         marks = tuple(one for one in read.marks if one.record.post_id in known)
         if read.lists_saved_posts:
             return msgspec.structs.replace(read, marks=marks)
@@ -187,20 +185,20 @@ class KeptPages:
     async def _settle(self, account: Account, kept: KeptPage, read: ReadPage) -> None:
         """Notes what else the page says, and forgets the page."""
         account_id = account.account_id
-        run = await self._runs.get(self._database, account_id, kept.run_id)
+        run = await self._stores.ingest_runs.get(self._library(account_id), kept.run_id)
 
-        async def work(transaction: Transaction) -> None:
+        async def work(library: Writable) -> None:
             if read.folders:
-                await self.put_folders(transaction, account, read.folders)
+                await self.put_folders(library.transaction, account, read.folders)
             if run is not None and read.says_saved:
                 # Not as seen by its run: a later run may have seen the posts since.
                 of_part = msgspec.structs.replace(read, is_listed=False)
-                await self.note(transaction, account_id, run, of_part, kept.captured_at)
+                await self.note(library, run, of_part, kept.captured_at)
 
-        await self._database.write(work, account_id)
+        await self._transact(account_id, work)
         if run is not None and read.says_saved:
             await self._removed.mark_late(account, run.user, read.listed_ids)
-        await self.store.delete(account_id, kept.kept_id)
+        await self._stores.kept_pages.delete(account_id, kept.kept_id)
 
 
 def _captured(kept: KeptPage) -> CapturedPage:

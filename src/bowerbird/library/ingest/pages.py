@@ -38,12 +38,9 @@ from bowerbird.model.arrival import (
 )
 from bowerbird.requests import limits
 from bowerbird.sources.found import FoundPost
-from bowerbird.storage.accounts.credentials import DeviceStore
-from bowerbird.storage.bookmarks.trash import DeletionStore
-from bowerbird.storage.bookmarks.upsert import UpsertStore
-from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.ingest import IngestRunStore, SourcePostStore
+from bowerbird.storage.database import Database, Readable, Transaction, Writable
 from bowerbird.storage.libraries import INGEST_PAGES, DailyUseStore
+from bowerbird.storage.stores import TimedService
 
 
 class Skipped(Struct, frozen=True):
@@ -170,21 +167,15 @@ class PageAnswer(NamedTuple):
     is_replayed: bool
 
 
-class IngestPages:
+class IngestPages(TimedService):
     def __init__(self, database: Database, clock: Clock, runs: IngestRuns) -> None:
-        self._database = database
-        self._clock = clock
+        super().__init__(database, clock)
         self._runs = runs
-        self._store = IngestRunStore(database)
-        self._posts = SourcePostStore(database)
-        self._devices = DeviceStore(database)
-        self._bookmarks = UpsertStore(database)
         self._used = DailyUseStore(database, INGEST_PAGES)
         self._intake = Intake(database, clock)
         self._kept = KeptPages(database, clock)
         self._removals = Removals(database, clock)
         self._removed = RemovedPosts(database, clock)
-        self._deletions = DeletionStore(database)
         self._reading = asyncio.Semaphore(_READ_AT_ONCE)
 
     async def take(self, account: Account, run_id: str, seq: int, page: CapturedPage) -> PageAnswer:
@@ -260,8 +251,8 @@ class IngestPages:
         prepared = await self._intake.prepare(account, posts, run_id=run.import_id or None)
 
         async def work(transaction: Transaction) -> T:
-            if not await self._store.touch(
-                transaction, account.account_id, run.run_id, self._clock()
+            if not await self._stores.ingest_runs.touch(
+                Writable(transaction, account.account_id), run.run_id, self._clock()
             ):
                 raise finished_run()
             step = IntakeOutcome()
@@ -294,20 +285,21 @@ class IngestPages:
             link=link_of(read, is_caught_up=reason is EndReason.CAUGHT_UP),
         )
         account_id, now = account.account_id, self._clock()
-        if not await self._store.add_page(transaction, account_id, page, now):
+        library = Writable(transaction, account_id)
+        if not await self._stores.ingest_runs.add_page(library, page, now):
             # Another server has stored this page since, or the account was deleted.
             if again := await self._stored(transaction, account, run, page.seq, page.fingerprint):
                 return again
             raise errors.not_found("run", run.run_id)
-        await self._kept.note(transaction, account_id, run, read, taken.captured_at)
+        await self._kept.note(library, run, read, taken.captured_at)
         if reason is not None:
             await self._removals.note_completeness(transaction, account, run.run_id)
         if read.folders:
             await self._kept.put_folders(transaction, account, read.folders)
         if kept is not None:
-            await self._kept.store.insert(transaction, account_id, kept)
-        await self._devices.note_use(transaction, account_id, run.device_id, now, USE_NOTED_EVERY)
-        await self._used.add(transaction, account_id, day_of(now), uses=1)
+            await self._stores.kept_pages.insert(library, kept)
+        await self._stores.devices.note_use(library, run.device_id, now, USE_NOTED_EVERY)
+        await self._used.add(library, day_of(now), uses=1)
         return PageAnswer(page.answer, is_replayed=False)
 
     async def _stored(
@@ -318,7 +310,9 @@ class IngestPages:
         seq: int,
         fingerprint: bytes,
     ) -> PageAnswer | None:
-        stored = await self._store.page(reader, account.account_id, run.run_id, seq)
+        stored = await self._stores.ingest_runs.page(
+            Readable(reader, account.account_id), run.run_id, seq
+        )
         if stored is None:
             return None
         if stored[0] != fingerprint:
@@ -330,7 +324,7 @@ class IngestPages:
 
     async def _require_room(self, account: Account) -> None:
         now = self._clock()
-        used = await self._used.used(self._database, account.account_id, day_of(now))
+        used = await self._used.used(self._library(account.account_id), day_of(now))
         if used.uses >= limits.INGEST_PAGES_PER_DAY:
             raise used_up(f"This account has sent {limits.INGEST_PAGES_PER_DAY:,} pages", now)
 
@@ -343,7 +337,9 @@ class IngestPages:
     async def _has_stubs(self, account: Account, run: IngestRun, read: ReadPage) -> bool:
         if run.kind not in UP_TO_KNOWN or not read.is_listed or not read.posts:
             return False
-        known = await self._bookmarks.stored(account, [one.record.post_id for one in read.posts])
+        known = await self._stores.upserts.stored(
+            account, [one.record.post_id for one in read.posts]
+        )
         return any(one.completeness == Completeness.STUB for one in known.values())
 
     async def _is_known_part(self, account: Account, run: IngestRun, read: ReadPage) -> bool:
@@ -357,18 +353,19 @@ class IngestPages:
         Below them, the list is as it was. Posts that were saved again come in another order.
         """
         account_id = account.account_id
-        complete = await self._store.last_complete(self._database, account_id, run.user)
+        library = self._library(account_id)
+        complete = await self._stores.ingest_runs.last_complete(library, run.user)
         if complete is None or not post_ids:
             return False
-        seen = await self._posts.seen(self._database, account_id, run.user, post_ids)
+        seen = await self._stores.source_posts.seen(library, run.user, post_ids)
         runs = {seen[post_id].run_id if post_id in seen else "" for post_id in post_ids}
         # Runs that started later are not complete, and may have left a gap.
-        if "" in runs or await self._store.started_after(account_id, complete, runs):
+        if "" in runs or await self._stores.ingest_runs.started_after(account_id, complete, runs):
             return False
-        stored = await self._bookmarks.stored(account, post_ids)
+        stored = await self._stores.upserts.stored(account, post_ids)
         missing = [post_id for post_id in post_ids if post_id not in stored]
         # Posts that their owner has deleted stay in the list, on every page of it perhaps.
-        deleted = await self._deletions.known(self._database, account_id, missing)
+        deleted = await self._stores.deletions.known(library, missing)
         if len(deleted) < len(missing):
             return False
         indexes = [stored[post_id].sort_index for post_id in post_ids if post_id in stored]

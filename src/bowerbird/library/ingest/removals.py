@@ -19,23 +19,14 @@ from bowerbird.model.arrival import IngestRun, OtherList, PageLink, SourceUser
 from bowerbird.model.instants import with_offset
 from bowerbird.requests import limits
 from bowerbird.sources.found import mark
-from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.bookmarks.upsert import UpsertStore
-from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.ingest import IngestRunStore, SourcePostStore
+from bowerbird.storage.database import Database, Transaction, Writable
+from bowerbird.storage.stores import TimedService
 
 # As many as the library compares at once.
 _AT_ONCE: Final = 200
 
 
-class RemovedPosts:
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._accounts = AccountStore(database)
-        self._posts = SourcePostStore(database)
-        self._bookmarks = UpsertStore(database)
-        self._clock = clock
-
+class RemovedPosts(TimedService):
     # Built only when posts were removed, because they have many parts.
     @cached_property
     def _intake(self) -> Intake:
@@ -60,7 +51,7 @@ class RemovedPosts:
 
     async def mark_late(self, account: Account, user: SourceUser, post_ids: Sequence[str]) -> None:
         """Posts of a page that was captured before their removal, and stored after it."""
-        removed = await self._posts.removed(account.account_id, user, post_ids)
+        removed = await self._stores.source_posts.removed(account.account_id, user, post_ids)
         ended = await self._ended(account, user, removed)
         marked = await self._mark(account, ended)
         # A post that was marked before is here because its owner restored it.
@@ -70,10 +61,10 @@ class RemovedPosts:
         self, account: Account, user: SourceUser, removed: Mapping[str, int]
     ) -> dict[str, int]:
         """The posts of the library that no account has saved any more, and since when."""
-        stored = await self._bookmarks.stored(account, list(removed)) if removed else {}
+        stored = await self._stores.upserts.stored(account, list(removed)) if removed else {}
         if not stored:
             return {}
-        others = await self._posts.other_lists(account.account_id, user, list(stored))
+        others = await self._stores.source_posts.other_lists(account.account_id, user, list(stored))
         ended = {one: _end(user, removed[one], others.get(one, ())) for one in sorted(stored)}
         return {post_id: at for post_id, at in ended.items() if at is not None}
 
@@ -81,7 +72,7 @@ class RemovedPosts:
         """Returns the posts that were not marked before."""
         if not removed:
             return []
-        choice = await self._accounts.removed_posts(self._database, account.account_id)
+        choice = await self._stores.accounts.removed_posts(self._library(account.account_id))
         is_archived = True if choice is RemovedPostsChoice.HIDE else UNSET
         marks = [
             mark(one, at, removed_at=with_offset(at), is_archived=is_archived)
@@ -93,10 +84,11 @@ class RemovedPosts:
     async def _delete(self, account: Account, removed: Mapping[str, int]) -> None:
         if not removed:
             return
-        choice = await self._accounts.removed_posts(self._database, account.account_id)
+        library = self._library(account.account_id)
+        choice = await self._stores.accounts.removed_posts(library)
         if choice is not RemovedPostsChoice.TRASH:
             return
-        seen = await self._posts.last_changes(self._database, account.account_id, list(removed))
+        seen = await self._stores.source_posts.last_changes(library, list(removed))
         for post_id, at in removed.items():
             if seen.get(post_id, at) > at:
                 # It was saved again meanwhile.
@@ -139,19 +131,16 @@ class ListPart(NamedTuple):
     highest: int | None
 
 
-class Removals:
+class Removals(TimedService):
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._runs = IngestRunStore(database)
-        self._posts = SourcePostStore(database)
+        super().__init__(database, clock)
         self._removed = RemovedPosts(database, clock)
-        self._clock = clock
 
     async def read_part(self, account: Account, run: IngestRun) -> ListPart | None:
         """None if the pages of the run do not prove that it has read the whole list."""
         if run.kind != "full":
             return None
-        followed = _followed(await self._runs.links(account.account_id, run.run_id))
+        followed = _followed(await self._stores.ingest_runs.links(account.account_id, run.run_id))
         return _part(followed) if followed and followed[-1].proves_end else None
 
     async def note_completeness(
@@ -159,17 +148,18 @@ class Removals:
     ) -> None:
         """A run is complete if its pages prove it, whatever the client says."""
         # To the end of the list, or to the page from which on it was known.
-        followed = _followed(await self._runs.links_within(transaction, account.account_id, run_id))
+        library = Writable(transaction, account.account_id)
+        followed = _followed(await self._stores.ingest_runs.links_within(library, run_id))
         if followed:
             highest = _part(followed).highest
-            await self._runs.complete(transaction, account.account_id, run_id, highest)
+            await self._stores.ingest_runs.complete(library, run_id, highest)
 
     async def candidates(
         self, account: Account, run: IngestRun, part: ListPart | None
     ) -> Sequence[str]:
         if part is None or part.lowest is None or part.highest is None:
             return ()
-        return await self._posts.missing(
+        return await self._stores.source_posts.missing(
             account.account_id, run, lowest=part.lowest, highest=part.highest
         )
 
@@ -186,7 +176,9 @@ class Removals:
             part = post_ids[start : start + _PER_TRANSACTION]
 
             async def work(transaction: Transaction, part: Sequence[str] = part) -> None:
-                await self._posts.remove(transaction, account.account_id, part, run, now)
+                await self._stores.source_posts.remove(
+                    Writable(transaction, account.account_id), part, run, now
+                )
 
             await self._database.write(work, account.account_id)
 

@@ -23,10 +23,10 @@ from bowerbird.model.arrival import EndReason, IngestRun, RunState, SourceUser
 from bowerbird.model.instants import with_offset
 from bowerbird.requests import limits
 from bowerbird.requests.saving import FinishRequest, NewRun
-from bowerbird.storage.accounts.credentials import DeviceStore
-from bowerbird.storage.database import Database, Reader, Transaction
-from bowerbird.storage.ingest import RETENTION_DAYS, IngestRunStore, KeptPageStore
+from bowerbird.storage.database import Database, Readable, Reader, Transaction, Writable
+from bowerbird.storage.ingest import RETENTION_DAYS
 from bowerbird.storage.libraries import INGEST_PAGES, INGEST_RUNS, DailyUseStore
+from bowerbird.storage.stores import TimedService
 
 USE_NOTED_EVERY: Final = 60 * MICROSECONDS
 _HEAD: Final = 50
@@ -137,31 +137,28 @@ class IngestStatus(Struct, frozen=True, kw_only=True):
     """Runs whose removals the user has to confirm; finish confirms them."""
 
 
-class IngestRuns:
+class IngestRuns(TimedService):
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._store = IngestRunStore(database)
-        self._devices = DeviceStore(database)
+        super().__init__(database, clock)
         self._started = DailyUseStore(database, INGEST_RUNS)
         self._pages = DailyUseStore(database, INGEST_PAGES)
-        self._kept = KeptPageStore(database)
         self._removals = Removals(database, clock)
         self._imports = ImportRuns(database, clock)
-        self._clock = clock
         self._turns: WeakValueDictionary[tuple[int, str], asyncio.Lock] = WeakValueDictionary()
 
     async def start(
         self, transaction: Transaction, account: Account, request: NewRun
     ) -> StartedRun:
         now = self._clock()
-        await self._count(transaction, account.account_id, now)
+        library = Writable(transaction, account.account_id)
+        await self._count(library, now)
         await self._bind(transaction, account, request, now)
         user = await self.user_of(transaction, account, request.source, request.source_user_id)
-        resume = await self._resume(transaction, account.account_id, user, now)
-        head = await self._store.head(transaction, account.account_id, _HEAD)
+        resume = await self._resume(library, user, now)
+        head = await self._stores.ingest_runs.head(library, _HEAD)
         # Posts also come by events, files and links, so the newest post says nothing about the
         # list. Only a run that has read it does.
-        stop_below = await self._store.known_below(transaction, account.account_id, user)
+        stop_below = await self._stores.ingest_runs.known_below(library, user)
         run = IngestRun(
             run_id=secrets.token_hex(16),
             device_id=device_of(account),
@@ -173,7 +170,7 @@ class IngestRuns:
             started_at=now,
             updated_at=now,
         )
-        await self._store.insert(transaction, account.account_id, run)
+        await self._stores.ingest_runs.insert(library, run)
         return StartedRun(
             run_id=run.run_id,
             next_seq=0,
@@ -185,7 +182,9 @@ class IngestRuns:
     async def find(self, account: Account, run_id: str) -> IngestRun:
         is_plain = len(run_id) <= _MAX_ID_LENGTH and run_id.isascii() and run_id.isprintable()
         run = (
-            await self._store.get(self._database, account.account_id, run_id) if is_plain else None
+            await self._stores.ingest_runs.get(self._library(account.account_id), run_id)
+            if is_plain
+            else None
         )
         if run is None:
             raise errors.not_found("run", run_id)
@@ -197,11 +196,15 @@ class IngestRuns:
         """The account of the source: as sent, or the one that the device is bound to."""
         device_id = device_of(account)
         if not sent and device_id:
-            sent = await self._devices.source_user(reader, account.account_id, device_id)
+            sent = await self._stores.devices.source_user(
+                Readable(reader, account.account_id), device_id
+            )
         return SourceUser(source, sent)
 
     async def status_of(self, account: Account, run: IngestRun) -> RunStatus:
-        progress = await self._store.progress(self._database, account.account_id, run.run_id)
+        progress = await self._stores.ingest_runs.progress(
+            self._library(account.account_id), run.run_id
+        )
         run = self._shown(run)
         return RunStatus(
             run_id=run.run_id,
@@ -232,15 +235,16 @@ class IngestRuns:
 
     async def last_of_devices(self, account_id: int) -> dict[str, IngestRun]:
         """The last run of each device over a list of saved posts, by the id of the device."""
-        runs = await self._store.last_of_devices(account_id)
+        runs = await self._stores.ingest_runs.last_of_devices(account_id)
         return {device_id: self._shown(run) for device_id, run in runs.items()}
 
     async def status(self, account: Account) -> IngestStatus:
-        latest = await self._store.latest(account.account_id)
-        kept, _ = await self._kept.usage(self._database, account.account_id)
-        used = await self._pages.used(self._database, account.account_id, day_of(self._clock()))
+        latest = await self._stores.ingest_runs.latest(account.account_id)
+        library = self._library(account.account_id)
+        kept, _ = await self._stores.kept_pages.usage(library)
+        used = await self._pages.used(library, day_of(self._clock()))
         device_id = device_of(account)
-        bound = await self._devices.source_user(self._database, account.account_id, device_id)
+        bound = await self._stores.devices.source_user(library, device_id)
         return IngestStatus(
             last_run=await self.status_of(account, latest) if latest else None,
             totals=Totals(account.total, kept),
@@ -256,7 +260,7 @@ class IngestRuns:
     async def held(self, account: Account) -> list[IngestRun]:
         """Runs whose removals the user has not confirmed, as long as their pages are kept."""
         since = self._clock() - _RESUMABLE
-        return list(await self._store.held(account.account_id, since, _HELD_SHOWN))
+        return list(await self._stores.ingest_runs.held(account.account_id, since, _HELD_SHOWN))
 
     async def confirm_removals(self, account: Account, run_id: str) -> FinishedRun:
         run = await self.find(account, run_id)
@@ -315,11 +319,11 @@ class IngestRuns:
     async def _end(self, account: Account, run: IngestRun) -> None:
         account_id = account.account_id
 
-        async def work(transaction: Transaction) -> None:
-            await self._store.end(transaction, account_id, run)
-            await self._removals.note_completeness(transaction, account, run.run_id)
+        async def work(library: Writable) -> None:
+            await self._stores.ingest_runs.end(library, run)
+            await self._removals.note_completeness(library.transaction, account, run.run_id)
 
-        await self._database.write(work, account_id)
+        await self._transact(account_id, work)
         # A page may have started the import since.
         import_id = (await self.find(account, run.run_id)).import_id
         if import_id:
@@ -334,7 +338,8 @@ class IngestRuns:
         A run that goes on after an interruption stays one import. After an undo it gets another.
         """
         account_id = account.account_id
-        run = await self._store.get(transaction, account_id, run_id)
+        library = Writable(transaction, account_id)
+        run = await self._stores.ingest_runs.get(library, run_id)
         assert run is not None
         if run.import_id and await self._imports.reopen(transaction, account_id, run.import_id):
             return run.import_id
@@ -349,7 +354,7 @@ class IngestRuns:
             source_user_id=run.source_user_id,
             started_at=posts.known.started_at,
         )
-        await self._store.set_import(transaction, account_id, run_id, started.run_id)
+        await self._stores.ingest_runs.set_import(library, run_id, started.run_id)
         return started.run_id
 
     async def _end_import(self, account: Account, import_id: str, reason: str) -> None:
@@ -364,15 +369,15 @@ class IngestRuns:
         """Does nothing for a caller with an API key."""
         account_id, device_id, now = account.account_id, device_of(account), self._clock()
         if device_id:
-            await self._database.write(
-                lambda later: self._devices.note_use(
-                    later, account_id, device_id, now, USE_NOTED_EVERY
-                ),
+            await self._transact(
                 account_id,
+                lambda library: self._stores.devices.note_use(
+                    library, device_id, now, USE_NOTED_EVERY
+                ),
             )
 
-    async def _count(self, transaction: Transaction, account_id: int, now: int) -> None:
-        used = await self._started.add(transaction, account_id, day_of(now), uses=1)
+    async def _count(self, library: Writable, now: int) -> None:
+        used = await self._started.add(library, day_of(now), uses=1)
         if used.uses > limits.INGEST_RUNS_PER_DAY:
             raise used_up(f"This account has started {limits.INGEST_RUNS_PER_DAY:,} runs", now)
 
@@ -383,7 +388,8 @@ class IngestRuns:
         device_id, sent = device_of(account), request.source_user_id
         if not device_id:
             return
-        bound = await self._devices.source_user(transaction, account.account_id, device_id)
+        library = Writable(transaction, account.account_id)
+        bound = await self._stores.devices.source_user(library, device_id)
         if sent and bound and sent != bound and not request.confirm_source_user:
             raise Refusal(
                 Code.SOURCE_USER_MISMATCH,
@@ -391,26 +397,18 @@ class IngestRuns:
                 f"{sent}. Ask the user, then send confirm_source_user: true.",
             )
         if sent and sent != bound:
-            await self._devices.bind(transaction, account.account_id, device_id, sent)
-        await self._devices.note_use(
-            transaction, account.account_id, device_id, now, USE_NOTED_EVERY
-        )
+            await self._stores.devices.bind(library, device_id, sent)
+        await self._stores.devices.note_use(library, device_id, now, USE_NOTED_EVERY)
 
-    async def _resume(
-        self, transaction: Transaction, account_id: int, user: SourceUser, now: int
-    ) -> Resume | None:
+    async def _resume(self, library: Writable, user: SourceUser, now: int) -> Resume | None:
         """The last run over the same list that can go on, unless a later one is complete."""
-        complete = await self._store.last_complete(transaction, account_id, user)
-        run = await self._store.resumable(
-            transaction,
-            account_id,
-            user,
-            after=complete.started_at if complete else 0,
-            since=now - _RESUMABLE,
+        complete = await self._stores.ingest_runs.last_complete(library, user)
+        run = await self._stores.ingest_runs.resumable(
+            library, user, after=complete.started_at if complete else 0, since=now - _RESUMABLE
         )
         if run is None:
             return None
-        progress = await self._store.progress(transaction, account_id, run.run_id)
+        progress = await self._stores.ingest_runs.progress(library, run.run_id)
         return Resume(run.run_id, progress.cursor, progress.next_seq)
 
 

@@ -21,8 +21,8 @@ from bowerbird.model.bulk import BulkAction, ChangedLabel
 from bowerbird.model.posts.bookmarks import Bookmark
 from bowerbird.model.posts.filters import BookmarkFilter
 from bowerbird.requests.labels import ImportLabelling
-from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database
+from bowerbird.storage.stores import Service
 
 # The newest posts of an import are compared: 3,000 take half a second of CPU.
 COMPARED: Final = 3_000
@@ -66,7 +66,7 @@ class _Found(Struct, frozen=True):
         return sum(map(len, self.of_labels.values()))
 
 
-class ImportLabels:
+class ImportLabels(Service):
     def __init__(
         self,
         database: Database,
@@ -74,9 +74,9 @@ class ImportLabels:
         suggestions: LabelSuggestions,
         meaning: SemanticSearch,
     ) -> None:
+        super().__init__(database)
         self._imports = imports
         self._suggestions = suggestions
-        self._posts = BookmarkStore(database)
         self._meaning = meaning
 
     async def of_run(self, account: Account, run_id: str) -> LabelsOfImport:
@@ -84,7 +84,9 @@ class ImportLabels:
         shown = [one for ids in found.of_labels.values() for one in ids[:_EXAMPLES]]
         contents: dict[str, bytes] = {}
         for first in range(0, len(shown), _TOGETHER):
-            contents |= await self._posts.by_post_ids(account, shown[first : first + _TOGETHER])
+            contents |= await self._stores.bookmarks.by_post_ids(
+                account, shown[first : first + _TOGETHER]
+            )
         labels = [
             FittingLabel(
                 *(label.label_id, label.label_name, len(ids), label.color),
@@ -121,7 +123,7 @@ class ImportLabels:
         filter = BookmarkFilter(
             unread_only=False, hide_archived=False, unlabelled=True, import_run=run.run_id
         )
-        ids = (await self._posts.post_ids(account, filter))[-COMPARED:]
+        ids = (await self._stores.bookmarks.post_ids(account, filter))[-COMPARED:]
         fitting: defaultdict[str, list[tuple[float, str]]] = defaultdict(list)
         labels: dict[str, SuggestedLabel] = {}
         for first in range(0, len(ids), _TOGETHER):

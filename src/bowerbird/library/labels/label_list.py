@@ -15,8 +15,8 @@ from bowerbird.model.labels import MAX_NAME_CHARACTERS, Label, name_key
 from bowerbird.requests import limits
 from bowerbird.requests.labels import LabelsQuery
 from bowerbird.search.queries.spelling import nearest
-from bowerbird.storage.database import Database, Row
-from bowerbird.storage.labels import LabelStore
+from bowerbird.storage.database import Row
+from bowerbird.storage.stores import Service
 
 # Reading and encoding this many takes a few milliseconds on the event loop.
 _FEW: Final = 1_000
@@ -79,44 +79,40 @@ class _Encoded(Struct):
     color: str | None
 
 
-class LabelList:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._store = LabelStore(database)
-
+class LabelList(Service):
     async def all(self, account: Account) -> bytes:
         """Every label as JSON, by name, joined by commas.
 
         An account may have more labels than it can create today, so this has no limit.
         """
-        rows = await self._store.page(account.account_id, "", _FEW + 1)
+        rows = await self._stores.labels.page(account.account_id, "", _FEW + 1)
         if len(rows) <= _FEW:
             return _json(rows)
-        rows = await self._store.long_page(account.account_id, "", _ALL)
+        rows = await self._stores.labels.long_page(account.account_id, "", _ALL)
         return await asyncio.to_thread(_json, rows)
 
     async def page(self, account: Account, query: LabelsQuery) -> LabelPage:
         place = cursors.query_of(account.account_id, "labels")
         limit = query.limit or limits.PAGE_DEFAULT
         after = _after(query.cursor, place) if query.cursor else ""
-        rows = await self._store.page(account.account_id, after, limit + 1)
+        rows = await self._stores.labels.page(account.account_id, after, limit + 1)
         shown = rows[:limit]
         has_more = len(rows) > limit
         return LabelPage(
             _json(shown),
             len(shown),
             limit,
-            await self._store.count(account.account_id),
+            await self._stores.labels.count(account.account_id),
             cursors.write(cursors.Named(shown[-1][2]), place) if has_more else None,
         )
 
     async def uses(self, account: Account) -> tuple[list[LabelUse], int]:
         """The labels by name, or the most used ones if there are many; and how many there are."""
-        rows = await self._store.page(account.account_id, "", _FEW + 1)
+        rows = await self._stores.labels.page(account.account_id, "", _FEW + 1)
         total = len(rows)
         if total > _FEW:
-            rows = await self._store.most_used(account.account_id, _FEW)
-            total = await self._store.count(account.account_id)
+            rows = await self._stores.labels.most_used(account.account_id, _FEW)
+            total = await self._stores.labels.count(account.account_id)
         return [LabelUse(row[1], row[4]) for row in rows], total
 
     async def matching(self, account: Account, text: str, limit: int) -> list[FoundLabel]:
@@ -128,12 +124,15 @@ class LabelList:
         key = name_key(text)
         if not _can_match(key):
             return []
-        return [_found(row) for row in await self._store.matching(account.account_id, key, limit)]
+        return [
+            _found(row)
+            for row in await self._stores.labels.matching(account.account_id, key, limit)
+        ]
 
     async def id_of(self, account: Account, name: str) -> str:
         """The id of the label with this name, or a refusal that names the nearest one."""
         key = name_key(name)
-        found = await self._store.named(self._database, account.account_id, [key])
+        found = await self._stores.labels.named(self._library(account.account_id), [key])
         if key in found:
             return str(found[key].label_id)
         meant = await self.nearest(account, name)
@@ -157,17 +156,17 @@ class LabelList:
         place = cursors.query_of(account.account_id, f"labels {key}")
         after = _after(cursor, place) if cursor else ""
         account_id = account.account_id
-        rows = await self._store.matching_page(account_id, key, after, limit + 1)
+        rows = await self._stores.labels.matching_page(account_id, key, after, limit + 1)
         has_more = len(rows) > limit
         return FoundPage(
             [_found(row) for row in rows[:limit]],
-            await self._store.count_matching(account_id, key),
+            await self._stores.labels.count_matching(account_id, key),
             cursors.write(cursors.Named(rows[limit - 1][2]), place) if has_more else None,
         )
 
     async def colors(self, account: Account) -> Mapping[str, str]:
         """The colours that were chosen, by the name of the label."""
-        rows = await self._store.colors(account.account_id)
+        rows = await self._stores.labels.colors(account.account_id)
         return {name: color for name, color in rows}  # noqa: C416 - rows are sequences
 
 

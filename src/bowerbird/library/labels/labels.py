@@ -16,7 +16,6 @@ from bowerbird.errors import Advice, Code, OperationError, Refusal
 from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.writing.changeset import (
     Changeset,
-    Changesets,
     is_label_id,
     post_is_full,
 )
@@ -30,9 +29,8 @@ from bowerbird.model.labels import Label, name_key
 from bowerbird.requests import limits
 from bowerbird.requests.labels import InvalidOperation, LabelChange, LabelOperation, LabelRequest
 from bowerbird.storage.bookmarks.changeset import EditablePost
-from bowerbird.storage.changes.bulk import BulkStore
-from bowerbird.storage.database import Database, Reader, Transaction
-from bowerbird.storage.labels import LabelStore
+from bowerbird.storage.database import Database, Readable, Reader, Transaction
+from bowerbird.storage.stores import TimedService
 
 Op = Literal["add", "remove"]
 
@@ -201,16 +199,12 @@ class BatchResult(Struct, frozen=True):
     """Number of operations that failed."""
 
 
-class Labels:
+class Labels(TimedService):
     def __init__(self, database: Database, clock: Clock, *, is_sandbox: bool = False) -> None:
+        super().__init__(database, clock)
         self.database = database
-        self._changesets = Changesets(database)
         self._kept = KeptChanges(database, clock, is_off=is_sandbox)
-        self._renames = LabelRenames(database)
         self.changes = BulkChanges(database, clock)
-        self._store = LabelStore(database)
-        self._bulk = BulkStore(database)
-        self._clock = clock
         self.listed = LabelList(database)
 
     async def change(
@@ -275,11 +269,11 @@ class Labels:
     ) -> tuple[LabelResponse, BulkRow | None]:
         """Creates a label without posts. None with the label if it existed before."""
         plans.check_writes(account)
-        library = await self._renames.lock(transaction, account.account_id)
-        changeset = await self._changesets.open(library, [name], is_recorded=True)
+        library = await LabelRenames(self._database).lock(transaction, account.account_id)
+        changeset = await Changeset.open(self._database, library, [name], is_recorded=True)
         label = changeset.label(name)
         if label is not None:
-            await self._bulk.keep_label(library, label.label_id)
+            await self._stores.bulk.keep_label(library, label.label_id)
             return to_response(label), None
         created = await changeset.create_label(name)
         done = Done(BulkAction.CREATE_LABEL, [], changeset.changed_labels)
@@ -292,20 +286,23 @@ class Labels:
         """A label, and when it was last changed itself."""
         reader = reader or self.database
         found = None
+        library = Readable(reader, account.account_id)
         if is_label_id(label_id):
-            found = await self._store.by_id(reader, account.account_id, int(label_id))
+            found = await self._stores.labels.by_id(library, int(label_id))
         if found is None:
             raise errors.not_found("label", label_id)
-        return found, await self._store.changed_at(reader, account.account_id, found.label_id)
+        return found, await self._stores.labels.changed_at(library, found.label_id)
 
     async def update(
         self, transaction: Transaction, account: Account, label_id: str, change: LabelChange
     ) -> tuple[LabelResponse, BulkRow | None]:
         """Renames a label, or changes its colour or metadata. None if nothing has changed."""
         plans.check_writes(account)
-        library = await self._renames.lock(transaction, account.account_id)
+        library = await LabelRenames(self._database).lock(transaction, account.account_id)
         names = [change.label_name] if change.label_name else []
-        changeset = await self._changesets.open(library, names, [label_id], is_recorded=True)
+        changeset = await Changeset.open(
+            self._database, library, names, [label_id], is_recorded=True
+        )
         label = changeset.label_of_id(label_id)
         if label is None:
             raise errors.not_found("label", label_id)
@@ -341,15 +338,16 @@ class Labels:
         label_id = row.label.label_id if row.label.into_id is None else row.label.into_id
         label = None
         if row.action is not BulkAction.DELETE_LABEL:
-            label = await self._store.by_id(reader, account.account_id, label_id)
+            label = await self._stores.labels.by_id(Readable(reader, account.account_id), label_id)
         return to_response(label or row.label.as_it_was(row.matched))
 
     async def _opened(
         self, transaction: Transaction, account: Account, changes: Sequence[Change]
     ) -> tuple[Changeset, dict[str, int]]:
         """A changeset with the labels and posts of these, and the stored bytes of the posts."""
-        library = await self._renames.lock(transaction, account.account_id)
-        changeset = await self._changesets.open(
+        library = await LabelRenames(self._database).lock(transaction, account.account_id)
+        changeset = await Changeset.open(
+            self._database,
             library,
             [one.label_name for one in changes if one.label_name is not None],
             [one.label_id for one in changes if one.label_id is not None],

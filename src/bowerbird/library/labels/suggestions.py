@@ -22,7 +22,7 @@ from bowerbird.errors import Refusal
 from bowerbird.introductions import Introductions
 from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.bookmarks import is_post_id
-from bowerbird.library.bookmarks.writing.changeset import Changesets
+from bowerbird.library.bookmarks.writing.changeset import Changeset
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
@@ -32,11 +32,9 @@ from bowerbird.model.words import VectorStoreState, order_key
 from bowerbird.requests.limits import SUGGESTED_LABELS_MAX
 from bowerbird.search.meaning import models
 from bowerbird.search.words.tokens import words
-from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database, Row, Transaction
-from bowerbird.storage.labels import LabelStore
-from bowerbird.storage.libraries import DailyUseStore, LibraryStore
+from bowerbird.storage.libraries import DailyUseStore, LockedLibrary
+from bowerbird.storage.stores import Service, TimedService
 
 if TYPE_CHECKING:
     from bowerbird.search.label_votes import LabelledPosts, Votes
@@ -109,13 +107,9 @@ class _Known(Struct, frozen=True):
 _post: Final = msgspec.json.Decoder(_Post).decode
 
 
-class LabelSuggestions:
+class LabelSuggestions(Service):
     def __init__(self, database: Database, meaning: SemanticSearch) -> None:
-        self._database = database
-        self._changesets = Changesets(database)
-        self._accounts = AccountStore(database)
-        self._labels = LabelStore(database)
-        self._posts = BookmarkStore(database)
+        super().__init__(database)
         self._meaning = meaning
 
     async def of_post(self, account: Account, post_id: str) -> list[SuggestedLabel]:
@@ -133,19 +127,19 @@ class LabelSuggestions:
         """
         plans.check_writes(account)
         ids = [each for each in post_ids if is_post_id(each)]
-        asked = await self._labels.asked(account.account_id, ids)
+        asked = await self._stores.labels.asked(account.account_id, ids)
         if not asked:
             return {}
-        pairs = await self._labels.newest_pairs(account.account_id, PAIRS)
+        pairs = await self._stores.labels.newest_pairs(account.account_id, PAIRS)
         if not pairs[0]:
             return {row[0]: [] for row in asked}
         labelled = await asyncio.to_thread(_read, *pairs)
         first = int(labelled.numbers[0])
         authors = sorted({row[2] for row in asked if row[2]})
-        by_author = await self._labels.by_authors(account.account_id, authors, first)
-        contents = await self._posts.by_post_ids(account, [row[0] for row in asked])
-        reading = await self._accounts.reading(self._database, account.account_id)
-        labels = await self._labels.most_used(account.account_id, LABELS)
+        by_author = await self._stores.labels.by_authors(account.account_id, authors, first)
+        contents = await self._stores.bookmarks.by_post_ids(account, [row[0] for row in asked])
+        reading = await self._stores.accounts.reading(self._library(account.account_id))
+        labels = await self._stores.labels.most_used(account.account_id, LABELS)
         names = {row[0]: row[1] for row in labels}
         store = await self._meaning.serving(account)
         near = await self._near(account, store, labelled, [row[1] for row in asked], names)
@@ -170,14 +164,16 @@ class LabelSuggestions:
     async def of_new(self, account: Account, author: str, text: str) -> list[SuggestedLabel]:
         """The labels that fit a post that is not saved yet, by its author and its words."""
         plans.check_writes(account)
-        pairs = await self._labels.newest_pairs(account.account_id, PAIRS)
+        pairs = await self._stores.labels.newest_pairs(account.account_id, PAIRS)
         if not pairs[0]:
             return []
         labelled = await asyncio.to_thread(_read, *pairs)
         first, key = int(labelled.numbers[0]), order_key(author)
-        by_author = await self._labels.by_authors(account.account_id, [key] if key else [], first)
-        reading = await self._accounts.reading(self._database, account.account_id)
-        labels = await self._labels.most_used(account.account_id, LABELS)
+        by_author = await self._stores.labels.by_authors(
+            account.account_id, [key] if key else [], first
+        )
+        reading = await self._stores.accounts.reading(self._library(account.account_id))
+        labels = await self._stores.labels.most_used(account.account_id, LABELS)
 
         def choose() -> list[SuggestedLabel]:
             known = _Known.of(labels, name_key(reading.favourite))
@@ -191,8 +187,8 @@ class LabelSuggestions:
     ) -> RefusedLabel:
         """The label is not suggested for this post any more."""
         plans.check_writes(account)
-        library = await self._changesets.lock(transaction, account.account_id)
-        changeset = await self._changesets.open(library, label_ids=[label_id])
+        library = await self._stores.libraries.lock(transaction, account.account_id)
+        changeset = await Changeset.open(self._database, library, label_ids=[label_id])
         await changeset.load([post_id])
         post, label = changeset.post(post_id), changeset.label_of_id(label_id)
         if post is None:
@@ -301,25 +297,21 @@ class NewLabel(Struct, frozen=True):
     """A name that no label of yours has. Adding it to a post creates the label."""
 
 
-class NewLabels:
+class NewLabels(TimedService):
     def __init__(self, database: Database, model: Introductions, clock: Clock) -> None:
-        self._database = database
+        super().__init__(database, clock)
         self._model = model
-        self._clock = clock
-        self._posts = BookmarkStore(database)
-        self._labels = LabelStore(database)
-        self._libraries = LibraryStore(database)
         self._used = DailyUseStore(database, _RESOURCE)
 
     async def of_post(self, account: Account, post_id: str) -> list[str]:
         """Names that the account does not have; none without a model, or if it does not answer."""
         plans.check_writes(account)
-        found = (await self._posts.by_post_ids(account, [post_id])).get(post_id)
+        found = (await self._stores.bookmarks.by_post_ids(account, [post_id])).get(post_id)
         if found is None:
             raise errors.not_found("post", post_id)
         if not self._model.is_ready or not await self._may_ask(account.account_id):
             return []
-        rows = await self._labels.most_used(account.account_id, _SHOWN_LABELS)
+        rows = await self._stores.labels.most_used(account.account_id, _SHOWN_LABELS)
         post = _bookmark(json_depth.cut(found))
         article = post.tweet_details.article or {}
         text = post.tweet_details.text or str(article.get("plain_text") or "")
@@ -331,16 +323,15 @@ class NewLabels:
         }
         names = _proposed(await self._model.ask(_INSTRUCTION, data))
         keys = [name_key(one) for one in names]
-        known = await self._labels.named(self._database, account.account_id, keys)
+        known = await self._stores.labels.named(self._library(account.account_id), keys)
         return [name for name, key in zip(names, keys, strict=True) if key not in known]
 
     async def _may_ask(self, account_id: int) -> bool:
-        async def work(transaction: Transaction) -> int:
-            await self._libraries.lock(transaction, account_id)
+        async def work(library: LockedLibrary) -> int:
             day = day_of(self._clock())
-            return (await self._used.add(transaction, account_id, day, uses=1)).uses
+            return (await self._used.add(library, day, uses=1)).uses
 
-        return await self._database.write(work, account_id) <= PER_DAY
+        return await self._locked(account_id, work) <= PER_DAY
 
 
 def _proposed(reply: str | None) -> list[str]:

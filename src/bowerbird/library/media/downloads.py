@@ -17,10 +17,11 @@ from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Refusal
 from bowerbird.images import hosts
 from bowerbird.model.posts.media import DueImage, FailedImage, KeptImage, file_name
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Writable
 from bowerbird.storage.files import Files
-from bowerbird.storage.libraries import LibraryStore
+from bowerbird.storage.libraries import LockedLibrary
 from bowerbird.storage.media import LEFT_OUT, WAITING, MediaStore
+from bowerbird.storage.stores import TimedService
 
 if TYPE_CHECKING:
     from bowerbird.images.fetching import FetchedImage, Fetcher, Reason
@@ -76,29 +77,26 @@ class _Taken(NamedTuple):
     files: tuple[_Stored, ...]
 
 
-class Downloads:
+class Downloads(TimedService):
     def __init__(
         self, database: Database, files: Files, clock: Clock, quota: int, video_quota: int | None
     ) -> None:
         """`video_quota` is None if no videos are kept."""
-        self._database = database
+        super().__init__(database, clock)
         self._files = files
-        self._clock = clock
         self._quota = quota
         self._video_quota = video_quota
-        self._store = MediaStore(database)
-        self._libraries = LibraryStore(database)
 
     async def run(self, account_id: int, fetcher: "Fetcher", progress: Progress) -> None:
         """`progress` may raise an exception to stop it."""
-        counts = await self._store.counts(account_id)
+        counts = await self._stores.media.counts(account_id)
         total = sum(counts.values())
         done = total - sum(n for (state, _), n in counts.items() if state == WAITING)
         turn = _Turn(self, account_id, fetcher)
-        while due := await self._store.due_sources(account_id, self._clock(), _BATCH):
+        while due := await self._stores.media.due_sources(account_id, self._clock(), _BATCH):
             video_room = None
             if self._video_quota is not None:
-                used = await self._store.video_bytes(account_id)
+                used = await self._stores.media.video_bytes(account_id)
                 video_room = max(self._video_quota - used, 0)
             outcomes = await self._kept(account_id, await turn.take(due, video_room))
             await self._record(account_id, list(zip(due, outcomes, strict=True)))
@@ -123,7 +121,7 @@ class Downloads:
         is_large = len(fetched.content) > _HASHED_AT_ONCE
         hashed = asyncio.to_thread(hashlib.sha256, fetched.content) if is_large else None
         content_hash = (await hashed if hashed else hashlib.sha256(fetched.content)).digest()
-        known = await self._store.by_content(self._database, account_id, content_hash)
+        known = await self._stores.media.by_content(self._library(account_id), content_hash)
         image = KeptImage(
             media_id=known or secrets.token_hex(_ID_BYTES),
             type=fetched.format.type,
@@ -138,27 +136,26 @@ class Downloads:
     async def _keep(self, account_id: int, taken: Sequence[_Taken]) -> list[_Outcome]:
         """Records in one transaction that images have files, and deletes files without a use."""
 
-        async def work(transaction: Transaction) -> tuple[list[_Outcome], set[str]]:
-            await self._libraries.lock(transaction, account_id)
-            state = await self._store.account(transaction, account_id)
+        async def work(library: LockedLibrary) -> tuple[list[_Outcome], set[str]]:
+            state = await self._stores.media.account(library)
             if state is None or not state.is_keeping or state.is_clearing:
                 return [_Outcome.SWITCHED_OFF] * len(taken), set()
-            recording = _Recording(self._store, transaction, account_id, self._clock())
+            recording = _Recording(self._stores.media, library, self._clock())
             has_video = any(one.files[0].image.is_video for one in taken)
             video_room = self._video_quota or 0
             if has_video:
-                video_room -= await self._store.video_bytes_within(transaction, account_id)
+                video_room -= await self._stores.media.video_bytes_within(library)
             rooms = {False: self._quota - state.bytes, True: video_room}
             outcomes = [await recording.keep(one, rooms) for one in taken]
             if recording.used:
-                await self._store.take_room(
-                    transaction, account_id, len(recording.used), recording.bytes[False]
+                await self._stores.media.take_room(
+                    library, len(recording.used), recording.bytes[False]
                 )
             if _Outcome.FULL in outcomes:
-                await self._store.is_full(transaction, account_id, self._quota)
+                await self._stores.media.is_full(library, self._quota)
             return outcomes, recording.used
 
-        outcomes, used = await self._database.write(work, account_id)
+        outcomes, used = await self._locked(account_id, work)
         stored = [each.image.media_id for one in taken for each in one.files if each.is_new]
         unused = [file_name(account_id, each) for each in stored if each not in used]
         if unused:
@@ -172,23 +169,19 @@ class Downloads:
         if not failures:
             return
 
-        async def work(transaction: Transaction) -> None:
-            await self._libraries.lock(transaction, account_id)
+        async def work(library: LockedLibrary) -> None:
             for failure in failures:
-                await self._store.source_failed(transaction, account_id, failure)
+                await self._stores.media.source_failed(library, failure)
 
-        await self._database.write(work, account_id)
+        await self._locked(account_id, work)
 
 
 class _Recording:
     """Records images within one transaction."""
 
-    def __init__(
-        self, store: MediaStore, transaction: Transaction, account_id: int, now: int
-    ) -> None:
+    def __init__(self, store: MediaStore, library: Writable, now: int) -> None:
         self._store = store
-        self._transaction = transaction
-        self._account_id = account_id
+        self._library = library
         self._now = now
         # The new files that are needed, and the size of images and of videos.
         self.used: set[str] = set()
@@ -199,9 +192,7 @@ class _Recording:
         ids: list[str] = []
         new: list[_Stored] = []
         for each in taken.files:
-            used = await self._store.by_content(
-                self._transaction, self._account_id, each.content_hash
-            )
+            used = await self._store.by_content(self._library, each.content_hash)
             if not used and not each.is_new:
                 # The last post with the file was removed just now.
                 return _Outcome.AGAIN
@@ -214,13 +205,11 @@ class _Recording:
             return _Outcome.NO_ROOM if is_video else _Outcome.FULL
         media_id, small_id = ids[0], ids[-1] if ids[-1] != ids[0] else None
         if not await self._store.source_is_kept(
-            self._transaction, self._account_id, taken.due.url_key, media_id, small_id
+            self._library, taken.due.url_key, media_id, small_id
         ):
             return _Outcome.UNWANTED
         for each in new:
-            await self._store.put_file(
-                self._transaction, self._account_id, each.image, each.content_hash, self._now
-            )
+            await self._store.put_file(self._library, each.image, each.content_hash, self._now)
         self.used |= {each.image.media_id for each in new}
         self.bytes[is_video] += size
         return _Outcome.KEPT

@@ -25,11 +25,9 @@ from bowerbird.model.posts.media import (
     video_urls,
 )
 from bowerbird.settings import Settings
-from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database
 from bowerbird.storage.files import Files
-from bowerbird.storage.libraries import LibraryStore
-from bowerbird.storage.media import MediaStore
+from bowerbird.storage.libraries import LockedLibrary
 
 if TYPE_CHECKING:
     from bowerbird.images.fetching import Fetcher
@@ -40,23 +38,22 @@ from bowerbird.library.imports.intake import Intake
 from bowerbird.model.posts.bookmarks import IMAGE_TEXT_MAX, ImageText
 from bowerbird.model.posts.media import UnreadImage
 from bowerbird.sources.found import mark
+from bowerbird.storage.stores import Service, TimedService
 
 _PER_READ: Final = 50
 
 
-class ImageTexts:
+class ImageTexts(Service):
     def __init__(self, database: Database, files: Files, clock: Clock) -> None:
-        self._database = database
+        super().__init__(database)
         self._files = files
-        self._store = MediaStore(database)
-        self._libraries = LibraryStore(database)
         self._intake = Intake(database, clock)
 
     async def run(self, account: Account, progress: Progress) -> None:
         """`progress` may raise an exception to stop it."""
         done = 0
         async with TextReader() as reader:
-            while unread := await self._store.unread(account.account_id, _PER_READ):
+            while unread := await self._stores.media.unread(account.account_id, _PER_READ):
                 for image in unread:
                     await self._read(account, image, reader)
                     done += 1
@@ -72,11 +69,9 @@ class ImageTexts:
             found = mark(image.post_id, image_texts=[ImageText(image.url, text)])
             await self._intake.take(account, [found])
 
-        async def work(transaction: Transaction) -> None:
-            await self._libraries.lock(transaction, account.account_id)
-            await self._store.is_read(transaction, account.account_id, image, text)
-
-        await self._database.write(work, account.account_id)
+        await self._locked(
+            account.account_id, lambda library: self._stores.media.is_read(library, image, text)
+        )
 
 
 # Both keep a transaction short.
@@ -89,7 +84,7 @@ Report = Callable[[], Awaitable[None]]
 """Called between two transactions. Raises an exception to stop."""
 
 
-class ImageNoting:
+class ImageNoting(TimedService):
     def __init__(
         self,
         database: Database,
@@ -99,18 +94,17 @@ class ImageNoting:
         *,
         with_videos: bool,
     ) -> None:
-        self._database = database
+        super().__init__(database, clock)
         self._files = files
-        self._clock = clock
         self._allowed = allowed
         self._with_videos = with_videos
-        self._store = MediaStore(database)
-        self._libraries = LibraryStore(database)
 
     async def note(self, account: Account, report: Report) -> None:
         """Records the images of posts that are new or have changed."""
         after = 0
-        while posts := await self._store.unknown_posts(account, after, _POSTS_PER_TRANSACTION):
+        while posts := await self._stores.media.unknown_posts(
+            account, after, _POSTS_PER_TRANSACTION
+        ):
             for some in self._in_parts(posts):
                 await self._note(account.account_id, some)
                 await report()
@@ -119,13 +113,15 @@ class ImageNoting:
     async def remove_lost(self, account_id: int, report: Report) -> None:
         """Removes the images of posts that are gone for good."""
         after = ""
-        while posts := await self._store.lost_posts(account_id, after, _POSTS_PER_TRANSACTION):
+        while posts := await self._stores.media.lost_posts(
+            account_id, after, _POSTS_PER_TRANSACTION
+        ):
             await self._remove(account_id, posts, only_lost=True)
             after = posts[-1]
             await report()
 
     async def remove_all(self, account_id: int, report: Report) -> None:
-        while posts := await self._store.some_posts(account_id, _POSTS_PER_TRANSACTION):
+        while posts := await self._stores.media.some_posts(account_id, _POSTS_PER_TRANSACTION):
             await self._remove(account_id, posts, only_lost=False)
             await report()
 
@@ -141,25 +137,23 @@ class ImageNoting:
             yield part
 
     async def _note(self, account_id: int, posts: Links) -> None:
-        async def work(transaction: Transaction) -> list[str]:
-            await self._libraries.lock(transaction, account_id)
-            lost = await self._store.put_links(transaction, account_id, posts, self._clock())
-            return await self._store.remove_unlinked(transaction, account_id, lost)
+        async def work(library: LockedLibrary) -> list[str]:
+            lost = await self._stores.media.put_links(library, posts, self._clock())
+            return await self._stores.media.remove_unlinked(library, lost)
 
-        await self._delete(account_id, await self._database.write(work, account_id))
+        await self._delete(account_id, await self._locked(account_id, work))
 
     async def _remove(self, account_id: int, posts: list[str], *, only_lost: bool) -> None:
-        async def work(transaction: Transaction) -> list[str]:
-            await self._libraries.lock(transaction, account_id)
+        async def work(library: LockedLibrary) -> list[str]:
             lost = []
             for post_id in posts:
                 # It may have been saved again since.
-                if only_lost and not await self._store.is_lost(transaction, account_id, post_id):
+                if only_lost and not await self._stores.media.is_lost(library, post_id):
                     continue
-                lost += await self._store.remove_post(transaction, account_id, post_id)
-            return await self._store.remove_unlinked(transaction, account_id, lost)
+                lost += await self._stores.media.remove_post(library, post_id)
+            return await self._stores.media.remove_unlinked(library, lost)
 
-        await self._delete(account_id, await self._database.write(work, account_id))
+        await self._delete(account_id, await self._locked(account_id, work))
 
     async def _delete(self, account_id: int, media_ids: list[str]) -> None:
         """After the commit. Files that a killed process leaves are found once a day."""
@@ -202,7 +196,7 @@ _LEFTOVER_S: Final = 86_400.0
 _ACCOUNTS_PER_PAGE: Final = 500
 
 
-class Keeping:
+class Keeping(TimedService):
     def __init__(
         self,
         database: Database,
@@ -211,9 +205,8 @@ class Keeping:
         settings: Settings,
         fetcher: "Callable[[], Fetcher] | None" = None,
     ) -> None:
-        self._database = database
+        super().__init__(database, clock)
         self._files = files
-        self._clock = clock
         self._allowed = AllowedHosts.of(settings)
         self._fetcher = fetcher or self._new_fetcher
         self._is_on = settings.keep_media == "on"
@@ -224,13 +217,10 @@ class Keeping:
         self._downloads = Downloads(database, files, clock, self._quota, video_quota)
         reads_text = settings.image_text == "on"
         self._texts = ImageTexts(database, files, clock) if reads_text else None
-        self._store = MediaStore(database)
-        self._accounts = AccountStore(database)
-        self._libraries = LibraryStore(database)
 
     async def run(self, account_id: int, progress: Progress) -> None:
         """Does what is due. `progress` may raise an exception to stop it."""
-        account = await self._accounts.by_id(account_id, month_of(self._clock()))
+        account = await self._stores.accounts.by_id(account_id, month_of(self._clock()))
         state = None if account is None else await self._begun(account_id)
         if account is None or state is None:
             return
@@ -240,13 +230,17 @@ class Keeping:
 
         if state.is_clearing:
             await self._noting.remove_all(account_id, report)
-            await self._write(lambda later: self._store.cleared(later, account_id))
+            await self._transact(account_id, self._stores.media.cleared, is_service=True)
         elif self._is_outdated(account, state):
             if state.is_keeping:
                 await self._noting.note(account, report)
             await self._noting.remove_lost(account_id, report)
-            await self._write(lambda later: self._store.looked(later, account, self._clock()))
-        state = await self._store.account(self._database, account_id)
+            await self._transact(
+                account_id,
+                lambda library: self._stores.media.looked(library, account, self._clock()),
+                is_service=True,
+            )
+        state = await self._stores.media.account(self._library(account_id))
         if state is not None and self._may_download(state):
             async with self._fetcher() as fetcher:
                 await self._downloads.run(account_id, fetcher, progress)
@@ -255,21 +249,17 @@ class Keeping:
 
     async def _begun(self, account_id: int) -> MediaAccount | None:
         """The state of the account, which keeps images unless it decided otherwise."""
-
-        async def work(transaction: Transaction) -> None:
-            await self._libraries.lock(transaction, account_id)
-            await self._store.begin(transaction, account_id)
-
-        state = await self._store.account(self._database, account_id)
+        library = self._library(account_id)
+        state = await self._stores.media.account(library)
         if state is None and self._is_on:
-            await self._database.write(work, account_id)
-            state = await self._store.account(self._database, account_id)
+            await self._locked(account_id, self._stores.media.begin)
+            state = await self._stores.media.account(library)
         return state
 
     async def due_accounts(self, after: int) -> Sequence[int]:
         """A page of the accounts with something to do."""
         now = self._clock()
-        return await self._store.due_accounts(
+        return await self._stores.media.due_accounts(
             after,
             _ACCOUNTS_PER_PAGE,
             now=now,
@@ -280,12 +270,16 @@ class Keeping:
 
     async def postpone(self, account_id: int, seconds: int) -> None:
         due_at = self._clock() + seconds * MICROSECONDS
-        await self._write(lambda later: self._store.postpone_account(later, account_id, due_at))
+        await self._transact(
+            account_id,
+            lambda library: self._stores.media.postpone_account(library, due_at),
+            is_service=True,
+        )
 
     async def delete_leftovers(self) -> None:
         """Deletes files that killed processes left behind."""
         after = 0
-        while page := await self._store.accounts_with_files(after, _ACCOUNTS_PER_PAGE):
+        while page := await self._stores.media.accounts_with_files(after, _ACCOUNTS_PER_PAGE):
             for account_id in page:
                 await self._delete_leftovers(account_id)
             after = page[-1]
@@ -293,7 +287,7 @@ class Keeping:
     async def _delete_leftovers(self, account_id: int) -> None:
         async def needed(names: Sequence[str]) -> set[str]:
             by_id = {name.rpartition("/")[2]: name for name in names}
-            found = await self._store.existing(account_id, list(by_id))
+            found = await self._stores.media.existing(account_id, list(by_id))
             return {by_id[media_id] for media_id in found}
 
         await self._files.delete_unneeded(folder_of(account_id), _LEFTOVER_S, needed)
@@ -305,9 +299,6 @@ class Keeping:
     def _is_outdated(self, account: Account, state: MediaAccount) -> bool:
         is_old = state.looked_at < self._clock() - _LOOK_EVERY
         return is_old or (state.epoch, state.version) != (account.epoch, account.version)
-
-    async def _write(self, work: Callable[[Transaction], Awaitable[None]]) -> None:
-        await self._database.write(work)
 
     def _new_fetcher(self) -> "Fetcher":
         from bowerbird.images.fetching import Fetcher  # noqa: PLC0415 - imports httpx2

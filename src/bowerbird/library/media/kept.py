@@ -18,19 +18,19 @@ from bowerbird.model.posts.media import (
     url_key,
 )
 from bowerbird.settings import Settings
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Writable
 from bowerbird.storage.files import Files, OpenFile
-from bowerbird.storage.libraries import LibraryStore
-from bowerbird.storage.media import KEPT, LEFT_OUT, WAITING, MediaStore
-from bowerbird.storage.upkeep.jobs import JobStore
+from bowerbird.storage.libraries import LockedLibrary
+from bowerbird.storage.media import KEPT, LEFT_OUT, WAITING
+from bowerbird.storage.stores import Service, TimedService
 
 # More than the pictures of any page; the rest is described. A page of an export has 128 posts.
 SHOWN_MAX: Final = 5_200
 
 
-class KeptImages:
+class KeptImages(Service):
     def __init__(self, database: Database, files: Files) -> None:
-        self._store = MediaStore(database)
+        super().__init__(database)
         self._files = files
 
     async def among(self, account: Account, urls: Iterable[str]) -> dict[str, KeptImage]:
@@ -43,15 +43,15 @@ class KeptImages:
         by_key = {url_key(url): url for url in list(dict.fromkeys(urls))[:SHOWN_MAX] if url}
         if not by_key:
             return {}
-        found = await self._store.known(account.account_id, list(by_key))
+        found = await self._stores.media.known(account.account_id, list(by_key))
         return {by_key[key]: image for key, image in found.items()}
 
     async def by_key(self, account: Account, keys: Sequence[str]) -> dict[str, KnownImage]:
         """What is known about the URLs with these keys."""
-        return await self._store.known(account.account_id, keys[:SHOWN_MAX]) if keys else {}
+        return await self._stores.media.known(account.account_id, keys[:SHOWN_MAX]) if keys else {}
 
     async def find(self, account: Account, media_id: str) -> KeptImage:
-        found = await self._store.file(account.account_id, media_id)
+        found = await self._stores.media.file(account.account_id, media_id)
         if found is None:
             raise errors.not_found("image", media_id)
         return found
@@ -101,21 +101,17 @@ class MediaState(Struct, frozen=True):
         return self.kept + self.waiting + sum(self.left_out.values())
 
 
-class MediaPreferences:
+class MediaPreferences(TimedService):
     def __init__(self, database: Database, clock: Clock, settings: Settings) -> None:
-        self._database = database
-        self._clock = clock
-        self._store = MediaStore(database)
-        self._libraries = LibraryStore(database)
-        self._jobs = JobStore(database)
+        super().__init__(database, clock)
         self.is_offered = settings.keep_media == "on"
         self._quota = settings.media_quota_mb * MEGABYTE
         self._keeps_videos = self.is_offered and settings.keep_video == "on"
         self._video_quota = settings.video_quota_mb * MEGABYTE
 
     async def state(self, account: Account) -> MediaState:
-        held = await self._store.account(self._database, account.account_id)
-        counts = await self._store.counts(account.account_id) if held else {}
+        held = await self._stores.media.account(self._library(account.account_id))
+        counts = await self._stores.media.counts(account.account_id) if held else {}
         # Without a row, the account has not decided, and no worker has looked at it.
         held = held or MediaAccount(is_keeping=self.is_offered)
         return MediaState(
@@ -140,27 +136,25 @@ class MediaPreferences:
         if is_keeping and not self.is_offered:
             raise errors.invalid("keep", "is not possible: this server keeps no images")
 
-        async def work(transaction: Transaction) -> None:
-            await self._libraries.lock(transaction, account.account_id)
-            await self._store.switch(transaction, account.account_id, is_keeping=is_keeping)
+        async def work(library: LockedLibrary) -> None:
+            await self._stores.media.switch(library, is_keeping=is_keeping)
             if is_keeping:
-                await self._start(transaction, account.account_id)
+                await self._start(library)
 
-        await self._database.write(work, account.account_id)
+        await self._locked(account.account_id, work)
 
     async def clear(self, account: Account) -> None:
         """Turns the switch off and deletes all images that are kept."""
 
-        async def work(transaction: Transaction) -> None:
-            await self._libraries.lock(transaction, account.account_id)
-            await self._store.begin(transaction, account.account_id)
-            await self._store.clear(transaction, account.account_id)
-            await self._start(transaction, account.account_id)
+        async def work(library: LockedLibrary) -> None:
+            await self._stores.media.begin(library)
+            await self._stores.media.clear(library)
+            await self._start(library)
 
-        await self._database.write(work, account.account_id)
+        await self._locked(account.account_id, work)
 
-    async def _start(self, transaction: Transaction, account_id: int) -> None:
-        await self._jobs.add_own(transaction, account_id, KIND, MEDIA, self._clock())
+    async def _start(self, library: Writable) -> None:
+        await self._stores.jobs.add_own(library, KIND, MEDIA, self._clock())
 
 
 def _sum(counts: dict[tuple[str, str], int], wanted: str) -> int:

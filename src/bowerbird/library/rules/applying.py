@@ -11,7 +11,7 @@ from msgspec import Struct
 from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.library.access import activity
-from bowerbird.library.bookmarks.writing.changeset import Changeset, Changesets
+from bowerbird.library.bookmarks.writing.changeset import Changeset
 from bowerbird.library.bookmarks.writing.kept_changes import KeptChanges
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.bookmarks.writing.trash_batch import TrashBatches
@@ -23,9 +23,8 @@ from bowerbird.model.labels import name_key
 from bowerbird.model.rules import Action, Applied, Do, Rule, When
 from bowerbird.requests import limits
 from bowerbird.storage.bookmarks.changeset import EditablePost
-from bowerbird.storage.changes.events import WebhookStore
-from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.libraries import LibraryStore
+from bowerbird.storage.database import Database, Transaction, Writable
+from bowerbird.storage.stores import Service
 
 
 class Outcome(Struct, frozen=True):
@@ -50,14 +49,11 @@ class Pass(NamedTuple):
     posts: dict[str, EditablePost]
 
 
-class Applying:
+class Applying(Service):
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._changesets = Changesets(database)
+        super().__init__(database)
         self._kept = KeptChanges(database, clock)
         self._batches = TrashBatches(database, clock)
-        self._renames = LabelRenames(database)
-        self._webhooks = WebhookStore(database)
-        self._libraries = LibraryStore(database)
 
     async def apply(self, within: Pass, compiled: Compiled, post_ids: Sequence[str]) -> Outcome:
         found = _Found()
@@ -83,8 +79,10 @@ class Applying:
         `post_ids`: what they have changed. `added`: how many posts, counted per change.
         """
         transaction, account_id = within.transaction, within.account.account_id
-        await self._libraries.touch_posts(transaction, account_id, post_ids, within.now)
-        library = await self._renames.lock(transaction, account_id)
+        await self._stores.libraries.touch_posts(
+            Writable(transaction, account_id), post_ids, within.now
+        )
+        library = await LabelRenames(self._database).lock(transaction, account_id)
         await self._kept.make_room(library, added)
 
     async def _label(
@@ -135,20 +133,21 @@ class Applying:
         if not rule.webhook_ids or not post_ids:
             return False
         transaction, account_id = within.transaction, within.account.account_id
+        library = Writable(transaction, account_id)
         for one in rule.webhook_ids:
-            if await self._webhooks.one(transaction, account_id, one) is None:
+            if await self._stores.webhooks.one(library, one) is None:
                 raise errors.not_found("webhook", one)
         sent = [Happening(EventType.POST_SENT, post_ids, webhook=one) for one in rule.webhook_ids]
-        await self._libraries.touch(transaction, account_id, sent, within.now)
+        await self._stores.libraries.touch(library, sent, within.now)
         return True
 
     async def _opened(
         self, within: Pass, post_ids: Sequence[str], names: Sequence[str] = ()
     ) -> Changeset:
         account_id = within.account.account_id
-        library = await self._renames.lock(within.transaction, account_id)
-        changeset = await self._changesets.open(
-            library, names, posts=within.posts, is_recorded=True, is_quiet=True
+        library = await LabelRenames(self._database).lock(within.transaction, account_id)
+        changeset = await Changeset.open(
+            self._database, library, names, posts=within.posts, is_recorded=True, is_quiet=True
         )
         await changeset.load(post_ids)
         return changeset

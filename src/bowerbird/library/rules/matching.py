@@ -21,9 +21,8 @@ from bowerbird.model.words import Condition, Either, Field, Part, WordQuery
 from bowerbird.requests.bulk import ChangeFilters
 from bowerbird.requests.filters import filter_of
 from bowerbird.requests.rules import FLAGS, RuleQuery
-from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database, Reader
+from bowerbird.storage.stores import TimedService
 
 _DONE_ALREADY: Final = {
     Do.MARK_READ: Condition(Field.IS, "read"),
@@ -65,17 +64,14 @@ class Span(NamedTuple):
         return self.last - self.first < 2 * self.size
 
 
-class RuleMatching:
+class RuleMatching(TimedService):
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._accounts = AccountStore(database)
+        super().__init__(database, clock)
         self._labels = LabelWords(database)
         self._zones = TimeZones(database)
-        self._store = BookmarkStore(database)
-        self._clock = clock
 
     async def favourite(self, account: Account) -> str:
-        return (await self._accounts.reading(self._database, account.account_id)).favourite
+        return (await self._stores.accounts.reading(self._library(account.account_id))).favourite
 
     async def compiled(self, account: Account, rule: Rule, favourite: str) -> Compiled:
         """Refused if the query cannot be read any more."""
@@ -92,7 +88,7 @@ class RuleMatching:
     async def span(self, account: Account, post_ids: Sequence[str]) -> Span | None:
         """Where some posts are in the library; None if it has none of them."""
         only = msgspec.structs.replace(_EVERYTHING, post_ids=tuple(post_ids))
-        numbers = await self._store.numbers(account, only, None)
+        numbers = await self._stores.bookmarks.numbers(account, only, None)
         return Span(numbers[0], numbers[-1], len(numbers)) if numbers else None
 
     async def some(
@@ -110,9 +106,9 @@ class RuleMatching:
         within = (span.first, span.last)
         if not span.is_dense or len(post_ids) < _FEW:
             filter = msgspec.structs.replace(filter, post_ids=tuple(post_ids))
-            return await self._store.matching(reader, account, filter, within)
+            return await self._stores.bookmarks.matching(reader, account, filter, within)
         wanted = frozenset(post_ids)
-        found = await self._store.matching(reader, account, filter, within)
+        found = await self._stores.bookmarks.matching(reader, account, filter, within)
         return [one for one in found if one in wanted]
 
     async def all(self, account: Account, compiled: Compiled) -> list[str]:
@@ -120,7 +116,7 @@ class RuleMatching:
         filter = compiled.filter
         if filter.words is not None and filter.words.is_empty:
             return []
-        return await self._store.post_ids(account, filter)
+        return await self._stores.bookmarks.post_ids(account, filter)
 
 
 def change_filters(query: Query, when: When | None, label_name: str | None) -> ChangeFilters:

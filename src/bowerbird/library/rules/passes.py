@@ -18,8 +18,9 @@ from bowerbird.model.events import EventType, Happening
 from bowerbird.model.labels import name_key
 from bowerbird.model.rules import Do, LogEntry, Rule, When
 from bowerbird.requests import limits
-from bowerbird.storage.changes.events import Logged, RuleStore
-from bowerbird.storage.database import Database, LockTimeoutError, Transaction
+from bowerbird.storage.changes.events import Logged
+from bowerbird.storage.database import Database, LockTimeoutError, Transaction, Writable
+from bowerbird.storage.stores import TimedService
 
 # A source that brings a stored post again sets one of these.
 _SAVED_AGAIN: Final = frozenset({"bookmarked_at", "sort_index", "imported_at"})
@@ -166,12 +167,11 @@ class RuleFailed(Exception):  # noqa: N818 - an event, not a fault of its own
         self.cause = cause
 
 
-class RulePasses:
+class RulePasses(TimedService):
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._store = RuleStore(database)
+        super().__init__(database, clock)
         self._matching = RuleMatching(database, clock)
         self._applying = Applying(database, clock)
-        self._clock = clock
 
     async def run(
         self,
@@ -196,10 +196,9 @@ class RulePasses:
         if done.entries:
             await self._applying.finish(within, sorted(done.moved), done.changed)
         account_id, now = account.account_id, within.now
-        await self._store.add_fired(transaction, account_id, done.fired, now)
-        await self._store.add_to_log(
-            transaction, account_id, done.entries, now, limits.RULE_LOG_MAX
-        )
+        library = Writable(transaction, account_id)
+        await self._stores.rules.add_fired(library, done.fired, now)
+        await self._stores.rules.add_to_log(library, done.entries, now, limits.RULE_LOG_MAX)
         return Carried(frozenset(done.stopped), frozenset(done.touched))
 
     async def _found(

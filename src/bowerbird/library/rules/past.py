@@ -22,8 +22,8 @@ from bowerbird.model.rules import Applied, Do, LogEntry, Rule, When
 from bowerbird.requests import limits
 from bowerbird.requests.bulk import BulkRequest, ChangeFilters
 from bowerbird.storage.changes.bulk import unpacked
-from bowerbird.storage.changes.events import RuleStore
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Transaction, Writable
+from bowerbird.storage.stores import TimedService
 
 _LABELLING: Final = {
     Do.ADD_LABEL: BulkAction.ADD_LABEL,
@@ -52,7 +52,7 @@ class Prepared(Struct, frozen=True):
     changes: list[NewChange]
 
 
-class RulePast:
+class RulePast(TimedService):
     def __init__(
         self,
         database: Database,
@@ -64,10 +64,8 @@ class RulePast:
         wake: Callable[[], None],
     ) -> None:
         """`wake` is called when a job has been added, for a worker in the same process."""
-        self._database = database
-        self._clock = clock
+        super().__init__(database, clock)
         self._rules = Rules(database, clock)
-        self._store = RuleStore(database)
         self._matching = RuleMatching(database, clock)
         self._selection = BulkSelection(database, clock, views, meaning)
         self._changes = BulkChanges(database, clock, wake)
@@ -138,8 +136,10 @@ class RulePast:
         count = prepared.changes[0].matched if rows else 0
         applied = [Applied(row.action, row.changed, row.change_id, row.label_name) for row in rows]
         entry = LogEntry(prepared.rule.name, count, applied, is_of_past=True)
-        await self._store.add_to_log(
-            *(transaction, account.account_id, [(prepared.rule.rule_id, entry)], self._clock()),
+        await self._stores.rules.add_to_log(
+            Writable(transaction, account.account_id),
+            [(prepared.rule.rule_id, entry)],
+            self._clock(),
             limits.RULE_LOG_MAX,
         )
         return rows

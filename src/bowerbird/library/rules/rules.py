@@ -22,10 +22,9 @@ from bowerbird.requests import limits
 from bowerbird.requests.fields import InvalidField
 from bowerbird.requests.filters import sent
 from bowerbird.requests.rules import NewRule, RuleChange, check_sending, check_trigger
-from bowerbird.storage.changes.bulk import BulkStore
-from bowerbird.storage.changes.events import EventStore, RuleStore, WebhookStore
-from bowerbird.storage.database import Database, Reader, Transaction
-from bowerbird.storage.libraries import LibraryStore, LockedLibrary
+from bowerbird.storage.database import Database, Readable, Reader, Transaction, Writable
+from bowerbird.storage.libraries import LockedLibrary
+from bowerbird.storage.stores import TimedService
 
 _ID_BYTES: Final = 12
 _NIGHT_HOUR: Final = 3
@@ -85,35 +84,29 @@ class RuleLogResponse(Struct, frozen=True, kw_only=True):
     """Whether it was applied to posts that were there before."""
 
 
-class Rules:
+class Rules(TimedService):
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._store = RuleStore(database)
-        self._events = EventStore(database)
-        self._bulk = BulkStore(database)
-        self._libraries = LibraryStore(database)
-        self._webhooks = WebhookStore(database)
+        super().__init__(database, clock)
         self._zones = TimeZones(database)
         self._activity = Activity(database, clock)
-        self._clock = clock
 
     async def all(self, account: Account) -> list[Rule]:
-        return await self._store.all(self._database, account.account_id)
+        return await self._stores.rules.all(self._library(account.account_id))
 
     async def of(self, account_id: int) -> list[Rule]:
-        return await self._store.all(self._database, account_id)
+        return await self._stores.rules.all(self._library(account_id))
 
     async def find(self, account: Account, rule_id: str, reader: Reader | None = None) -> Rule:
-        rules = await self._store.all(reader or self._database, account.account_id)
+        rules = await self._stores.rules.all(Readable(reader or self._database, account.account_id))
         return required(rules, rule_id)
 
     async def log(self, account: Account) -> list[Logged]:
         """What the rules have done, the latest first."""
-        return await self._store.log(account.account_id, limits.RULE_LOG_MAX)
+        return await self._stores.rules.log(account.account_id, limits.RULE_LOG_MAX)
 
     async def create(self, transaction: Transaction, account: Account, request: NewRule) -> Rule:
         plans.check_rules(account)
-        _, rules, last = await self._locked(transaction, account)
+        _, rules, last = await self._locked_rules(transaction, account)
         await self._check_webhooks(transaction, account, _body(request))
         return await self._add(transaction, account, request, rules, last)
 
@@ -153,7 +146,7 @@ class Rules:
         """Adds the rules of another account. Those that send to its webhooks are switched off."""
         plans.check_rules(account)
         for request in requests:
-            _, rules, last = await self._locked(transaction, account)
+            _, rules, last = await self._locked_rules(transaction, account)
             try:
                 await self._check_webhooks(transaction, account, _body(request))
                 notice = ""
@@ -164,14 +157,16 @@ class Rules:
     async def _check_webhooks(self, transaction: Transaction, account: Account, body: Body) -> None:
         for action in body.actions:
             found = action.webhook_id
-            if found and not await self._webhooks.one(transaction, account.account_id, found):
+            if found and not await self._stores.webhooks.one(
+                Writable(transaction, account.account_id), found
+            ):
                 raise errors.invalid("webhook_id", f"there is no webhook {errors.shown(found)}")
 
     async def update(
         self, transaction: Transaction, account: Account, rule_id: str, request: RuleChange
     ) -> Rule:
         plans.check_rules(account)
-        library, rules, last = await self._locked(transaction, account)
+        library, rules, last = await self._locked_rules(transaction, account)
         before = required(rules, rule_id)
         rule = msgspec.structs.replace(_changed(before, request), updated_at=self._clock())
         is_switched_on = rule.is_on and not before.is_on
@@ -191,10 +186,10 @@ class Rules:
     async def delete(self, transaction: Transaction, account: Account, rule_id: str) -> Rule:
         """Deletes a rule and returns it as it was. What it has done stays."""
         plans.check_rules(account)
-        _, rules, last = await self._locked(transaction, account)
+        _, rules, last = await self._locked_rules(transaction, account)
         rule = required(rules, rule_id)
         rules.remove(rule)
-        await self._store.delete(transaction, account.account_id, rule_id)
+        await self._stores.rules.delete(Writable(transaction, account.account_id), rule_id)
         await self._order(transaction, account, rules, last)
         await self._note(transaction, account, ActivityKind.RULE_DELETED, rule)
         return rule
@@ -202,9 +197,9 @@ class Rules:
     async def switched_off(self, library: LockedLibrary, account: Account, rule: Rule) -> None:
         """A rule was switched off by itself."""
         transaction = library.transaction
-        kept = await self._events.kept(transaction, account.account_id)
+        kept = await self._stores.events.kept(Writable(transaction, account.account_id))
         assert kept is not None
-        rules = await self._store.all(transaction, account.account_id)
+        rules = await self._stores.rules.all(Writable(transaction, account.account_id))
         await self._order(transaction, account, rules, kept.last)
         await self._take_over(library, rule)
         await self._note(transaction, account, ActivityKind.RULE_SWITCHED_OFF, rule)
@@ -212,16 +207,16 @@ class Rules:
     async def _take_over(self, library: LockedLibrary, rule: Rule) -> None:
         """An undo of a label leaves the rule as it is from now on."""
         key = value_key(ValueKind.RULE, rule.rule_id)
-        await self._bulk.take_over(library, [(key, PostField.VALUE)])
+        await self._stores.bulk.take_over(library, [(key, PostField.VALUE)])
 
-    async def _locked(
+    async def _locked_rules(
         self, transaction: Transaction, account: Account
     ) -> tuple[LockedLibrary, list[Rule], int]:
         """The rules, and the number of the last event, which stays so until the end."""
-        library = await self._libraries.lock(transaction, account.account_id)
-        kept = await self._events.kept(transaction, account.account_id)
+        library = await self._stores.libraries.lock(transaction, account.account_id)
+        kept = await self._stores.events.kept(library)
         assert kept is not None
-        return library, await self._store.all(transaction, account.account_id), kept.last
+        return library, await self._stores.rules.all(library), kept.last
 
     async def _put(
         self,
@@ -233,7 +228,7 @@ class Rules:
     ) -> Rule:
         place = rules.index(rule) + 1
         placed = msgspec.structs.replace(rule, position=place)
-        await self._store.put(transaction, account.account_id, placed)
+        await self._stores.rules.put(Writable(transaction, account.account_id), placed)
         ordered = [placed if one is rule else one for one in rules]
         await self._order(transaction, account, ordered, last)
         return placed
@@ -246,15 +241,15 @@ class Rules:
         moved = {
             rule.rule_id: place for place, rule in enumerate(rules, 1) if rule.position != place
         }
-        await self._store.place(transaction, account_id, moved)
-        before = await self._store.state(transaction, account_id)
+        library = Writable(transaction, account_id)
+        await self._stores.rules.place(library, moved)
+        before = await self._stores.rules.state(library)
         is_active = any(rule.is_on for rule in rules)
         seen = last
         if before is not None and before.is_active:
             seen = before.seen
-        await self._store.put_state(
-            transaction,
-            account_id,
+        await self._stores.rules.put_state(
+            library,
             RuleState(
                 is_active=is_active,
                 version=1 if before is None else before.version + 1,
@@ -289,7 +284,7 @@ class Rules:
         self, transaction: Transaction, account: Account, kind: ActivityKind, rule: Rule
     ) -> None:
         entry = self._activity.entry(kind, rule.name)
-        await self._activity.add(transaction, account.account_id, entry)
+        await self._activity.add(Writable(transaction, account.account_id), entry)
 
 
 def shown(rule: Rule) -> RuleResponse:

@@ -27,9 +27,8 @@ from bowerbird.library.rules.rules import Rules
 from bowerbird.model.accounts import Account
 from bowerbird.model.rules import FAILURES_MAX, Do, LogEntry, Rule, RuleState, When
 from bowerbird.requests import limits
-from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.changes.events import EventStore, RuleStore
 from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.stores import TimedService
 
 EVENTS_PER_TURN: Final = 2_000
 _ACCOUNTS_PER_PAGE: Final = 100
@@ -61,23 +60,18 @@ class _Plan(Struct):
         return passes.TRASHED_PER_TURN if is_trashing else passes.POSTS_PER_TURN
 
 
-class RuleRuns:
+class RuleRuns(TimedService):
     def __init__(self, database: Database, clock: Clock, near: RuleNearness) -> None:
-        self._database = database
-        self._clock = clock
-        self._accounts = AccountStore(database)
-        self._store = RuleStore(database)
-        self._events = EventStore(database)
+        super().__init__(database, clock)
         self._rules = Rules(database, clock)
         self._matching = RuleMatching(database, clock)
         self._near = near
         self._passes = RulePasses(database, clock)
-        self._renames = LabelRenames(database)
         self._activity = Activity(database, clock)
         self._log = structlog.get_logger()
 
     async def due_accounts(self, after: int) -> Sequence[int]:
-        return await self._store.due_accounts(after, self._clock(), _ACCOUNTS_PER_PAGE)
+        return await self._stores.rules.due_accounts(after, self._clock(), _ACCOUNTS_PER_PAGE)
 
     async def run(self, account_id: int, progress: Progress) -> None:
         """Runs the rules until they have seen everything."""
@@ -86,18 +80,19 @@ class RuleRuns:
 
     async def _turn(self, account_id: int, progress: Progress) -> bool:
         """False if there is nothing left."""
-        account = await self._accounts.by_id(account_id, month_of(self._clock()))
+        account = await self._stores.accounts.by_id(account_id, month_of(self._clock()))
         if account is None:
             raise errors.account_gone()
-        state = await self._store.state(self._database, account_id)
+        library = self._library(account_id)
+        state = await self._stores.rules.state(library)
         if state is None or not state.is_active:
             return False
-        rules = await self._store.all(self._database, account_id)
+        rules = await self._stores.rules.all(library)
         plan = _Plan(account, state, [rule for rule in rules if rule.is_on])
         if account.is_free:
             # A later paid plan does not begin with what has happened meanwhile.
             return await self._skip(plan)
-        kept = await self._events.kept(self._database, account_id)
+        kept = await self._stores.events.kept(library)
         if kept is not None and state.seen < kept.removed:
             self._log.warning("events removed before rules saw them", account=account_id)
             return await self._advance(plan, msgspec.structs.replace(state, seen=kept.removed))
@@ -108,7 +103,7 @@ class RuleRuns:
         return False
 
     async def _skip(self, plan: _Plan) -> bool:
-        kept = await self._events.kept(self._database, plan.account.account_id)
+        kept = await self._stores.events.kept(self._library(plan.account.account_id))
         if kept is None:
             raise errors.account_gone()
         night_at = plan.state.night_at
@@ -120,7 +115,7 @@ class RuleRuns:
     async def _see(self, plan: _Plan, progress: Progress) -> bool:
         """Runs rules on the next events."""
         account_id, seen = plan.account.account_id, plan.state.seen
-        logged, _ = await self._events.after(account_id, seen, EVENTS_PER_TURN)
+        logged, _ = await self._stores.events.after(account_id, seen, EVENTS_PER_TURN)
         events, last = passes.events_after(logged, seen, EVENTS_PER_TURN)
         found = passes.Triggers(events, seen)
         numbers = {rule.rule_id: posts for rule in plan.rules if (posts := found.of(rule))}
@@ -202,11 +197,11 @@ class RuleRuns:
         account_id, is_night = plan.account.account_id, after.seen == plan.state.seen
 
         async def work(transaction: Transaction) -> Carried | None:
-            await self._renames.lock(transaction, account_id)
-            if await self._store.state(transaction, account_id) != plan.state:
+            library = await LabelRenames(self._database).lock(transaction, account_id)
+            if await self._stores.rules.state(library) != plan.state:
                 return None
             if after != plan.state:
-                await self._store.put_state(transaction, account_id, after)
+                await self._stores.rules.put_state(library, after)
             if not chunk.matched:
                 return plan.carried
             return await self._passes.run(
@@ -248,8 +243,8 @@ class RuleRuns:
             self._log.error("rule failed", rule=rule.rule_id, exc_info=error)
 
         async def work(transaction: Transaction) -> None:
-            library = await self._renames.lock(transaction, account_id)
-            rules = {one.rule_id: one for one in await self._store.all(transaction, account_id)}
+            library = await LabelRenames(self._database).lock(transaction, account_id)
+            rules = {one.rule_id: one for one in await self._stores.rules.all(library)}
             stored = rules.get(rule.rule_id)
             if stored is None or not stored.is_on:
                 return
@@ -259,10 +254,10 @@ class RuleRuns:
             after = msgspec.structs.replace(
                 stored, failures=failures, is_on=not is_over, notice=notice if is_over else ""
             )
-            await self._store.set_failures(transaction, account_id, after)
+            await self._stores.rules.set_failures(library, after)
             entry = LogEntry(stored.name, problem=problem)
             entries = [(rule.rule_id, entry)]
-            await self._store.add_to_log(transaction, account_id, entries, now, limits.RULE_LOG_MAX)
+            await self._stores.rules.add_to_log(library, entries, now, limits.RULE_LOG_MAX)
             if is_over:
                 await self._rules.switched_off(library, plan.account, after)
 

@@ -25,11 +25,8 @@ from bowerbird.model.posts.media import KeptImage
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.filters import filter_of
 from bowerbird.requests.views import ViewQuery
-from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database
-from bowerbird.storage.labels import LabelStore, ShareStore, ViewStore
-from bowerbird.storage.media import MediaStore
+from bowerbird.storage.stores import TimedService
 
 _ADDRESS: Final = re.compile(r"[A-Za-z0-9_-]{3,40}", re.ASCII)
 _MEDIA_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
@@ -59,7 +56,7 @@ class Opened(Struct, frozen=True):
         return f"{vectors} {self.kept}"
 
 
-class SharedLists:
+class SharedLists(TimedService):
     def __init__(
         self,
         database: Database,
@@ -71,17 +68,10 @@ class SharedLists:
         is_allowed: bool,
     ) -> None:
         """`is_allowed`: by the operator."""
-        self._database = database
-        self._shares = ShareStore(database)
-        self._accounts = AccountStore(database)
-        self._labels = LabelStore(database)
-        self._views_stored = ViewStore(database)
-        self._store = BookmarkStore(database)
-        self._media = MediaStore(database)
+        super().__init__(database, clock)
         self._views = views
         self._bookmarks = bookmarks
         self._kept = kept
-        self._clock = clock
         self._is_allowed = is_allowed
         self._moment: tuple[int, int] | None = None
         self._opened: dict[str, Opened] = {}
@@ -144,7 +134,7 @@ class SharedLists:
         if not opened.share.choices.pictures or not _MEDIA_ID.fullmatch(media_id):
             return False
         account = opened.account
-        posts = await self._media.posts_of(account.account_id, media_id, _POSTS_OF_PICTURE)
+        posts = await self._stores.media.posts_of(account.account_id, media_id, _POSTS_OF_PICTURE)
         if not posts:
             return False
         filter = await self._filter(opened)
@@ -154,11 +144,11 @@ class SharedLists:
         # A ranking has the posts that are nearest of all.
         store = opened.vectors.store if opened.vectors else None
         ranked = await self._bookmarks.rankings.numbers(account, filter, store, is_ordered=False)
-        numbers = await self._store.numbers(account, _EVERYTHING, posts)
+        numbers = await self._stores.bookmarks.numbers(account, _EVERYTHING, posts)
         return not set(ranked).isdisjoint(numbers)
 
     async def _found(self, address: str, now: int) -> Opened | None:
-        generation = self._shares.generation()
+        generation = self._stores.shares.generation()
         # The second limits how long a write by another program stays unseen.
         moment = None if generation is None else (generation, now // MICROSECONDS)
         if moment is not None and moment == self._moment and address in self._opened:
@@ -172,20 +162,20 @@ class SharedLists:
         return opened
 
     async def _read(self, address: str, now: int) -> Opened | None:
-        share = await self._shares.by_address(address)
+        share = await self._stores.shares.by_address(address)
         if share is None:
             return None
-        account = await self._accounts.by_id(share.account_id, month_of(now))
+        account = await self._stores.accounts.by_id(share.account_id, month_of(now))
         if account is None:
             return None
         account = msgspec.structs.replace(account, plan=Plan.PRO, calls_this_month=0)
         kept = (0, 0)
         if share.choices.pictures:
-            media = await self._media.account(self._database, share.account_id)
+            media = await self._stores.media.account(self._library(share.account_id))
             kept = (media.files, media.bytes) if media else kept
         if share.kind is not Shared.VIEW:
             return Opened(share, account, None, 0, None, kept)
-        view = await self._views_stored.by_slug(share.account_id, share.target)
+        view = await self._stores.views.by_slug(share.account_id, share.target)
         if view is None:
             return None
         vectors = await self._views.vector_state(account, [view])
@@ -216,7 +206,7 @@ class SharedLists:
     async def _label(self, opened: Opened) -> tuple[str, str]:
         """The name of the label and its key."""
         number = int(opened.share.target)
-        label = await self._labels.by_id(self._database, opened.account.account_id, number)
+        label = await self._stores.labels.by_id(self._library(opened.account.account_id), number)
         if label is None:
             raise _unknown(opened.share.address)
         return label.name, label.name_key

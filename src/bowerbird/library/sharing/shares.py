@@ -22,9 +22,8 @@ from bowerbird.model.instants import with_offset
 from bowerbird.model.labels import NEVER, Audience, Choices, ListName, Share, Shared
 from bowerbird.requests.fields import InvalidField
 from bowerbird.requests.shares import NewShare, ShareChange, check_name, instant_of
-from bowerbird.storage.database import Database, Reader, Transaction
-from bowerbird.storage.labels import LabelStore, ShareStore, ViewStore
-from bowerbird.storage.libraries import LibraryStore
+from bowerbird.storage.database import Database, Readable, Reader, Transaction, Writable
+from bowerbird.storage.stores import TimedService
 
 PATH: Final = "/c/"
 _CHOICES: Final = Choices.__struct_fields__
@@ -86,34 +85,31 @@ class ShareResponse(Struct, frozen=True, kw_only=True):
     """When it was last changed."""
 
 
-class Shares:
+class Shares(TimedService):
     def __init__(
         self, database: Database, views: Views, clock: Clock, site: str, *, is_allowed: bool
     ) -> None:
         """`site` is the origin of the addresses. `is_allowed`: by the operator."""
-        self._database = database
-        self._store = ShareStore(database)
-        self._labels = LabelStore(database)
+        super().__init__(database, clock)
         self._listed = LabelList(database)
-        self._view_store = ViewStore(database)
-        self._libraries = LibraryStore(database)
         self._activity = Activity(database, clock)
         self._views = views
-        self._clock = clock
         self._site = site
         self.is_allowed = is_allowed
 
     async def all(self, account: Account) -> list[ShareResponse]:
         """The oldest first."""
-        shares = await self._store.of_account(account.account_id)
+        shares = await self._stores.shares.of_account(account.account_id)
         return [await self.response(account, share) for share in shares]
 
     async def stored(self, account: Account) -> list[Share]:
-        return await self._store.of_account(account.account_id)
+        return await self._stores.shares.of_account(account.account_id)
 
     async def find(self, account: Account, share_id: str, reader: Reader | None = None) -> Share:
         reader = reader or self._database
-        found = await self._store.by_id(reader, account.account_id, _checked(share_id))
+        found = await self._stores.shares.by_id(
+            Readable(reader, account.account_id), _checked(share_id)
+        )
         if found is None:
             raise errors.not_found("share", share_id)
         return found
@@ -139,8 +135,8 @@ class Shares:
         """`target` was read before the transaction."""
         self._require_allowed()
         account_id, now = account.account_id, self._clock()
-        await self._libraries.lock(transaction, account_id)
-        plans.check_shares(account, await self._store.count(transaction, account_id))
+        library = await self._stores.libraries.lock(transaction, account_id)
+        plans.check_shares(account, await self._stores.shares.count(library))
         kind, name = target
         choices = {each: getattr(request, each) for each in _CHOICES}
         share = Share(
@@ -160,7 +156,7 @@ class Shares:
         )
         if not await self._name_within(transaction, account, share):
             raise errors.not_found(kind, name)
-        if not await self._store.insert(transaction, share):
+        if not await self._stores.shares.insert(transaction, share):
             raise _taken(share.address)
         await self._log(transaction, account, ActivityKind.SHARE_CREATED, share)
         return share
@@ -200,7 +196,7 @@ class Shares:
         self, transaction: Transaction, account: Account, share_id: str, request: ShareChange
     ) -> Share:
         account_id = account.account_id
-        await self._libraries.lock(transaction, account_id)
+        await self._stores.libraries.lock(transaction, account_id)
         share = await self.find(account, share_id, transaction)
         changed = _changed(share, request)
         if changed == share:
@@ -210,17 +206,19 @@ class Shares:
         changed = msgspec.structs.replace(
             changed, revision=share.revision + 1, updated_at=self._clock()
         )
-        if changed.address != share.address and not await self._store.claim(transaction, changed):
+        if changed.address != share.address and not await self._stores.shares.claim(
+            transaction, changed
+        ):
             raise _taken(changed.address)
-        await self._store.update(transaction, changed)
+        await self._stores.shares.update(transaction, changed)
         await self._log(transaction, account, ActivityKind.SHARE_CHANGED, changed)
         return changed
 
     async def delete(self, transaction: Transaction, account: Account, share_id: str) -> Share:
         """Stops sharing, and frees the address. Returns the share as it was."""
-        await self._libraries.lock(transaction, account.account_id)
+        library = await self._stores.libraries.lock(transaction, account.account_id)
         share = await self.find(account, share_id, transaction)
-        await self._store.delete(transaction, account.account_id, share.share_id)
+        await self._stores.shares.delete(library, share.share_id)
         await self._log(transaction, account, ActivityKind.SHARE_DELETED, share)
         return share
 
@@ -264,12 +262,13 @@ class Shares:
 
     async def _name_within(self, reader: Reader, account: Account, share: Share) -> str:
         account_id = account.account_id
+        library = Readable(reader, account_id)
         if share.kind is Shared.LABEL:
-            label = await self._labels.by_id(reader, account_id, int(share.target))
+            label = await self._stores.labels.by_id(library, int(share.target))
             return label.name if label else ""
         if share.kind is Shared.LIST:
             return _LIST_NAMES[ListName(share.target)]
-        view = await self._view_store.by_slug_within(reader, account_id, share.target)
+        view = await self._stores.views.by_slug_within(library, share.target)
         return view.name if view else ""
 
     def _require_allowed(self) -> None:
@@ -282,7 +281,7 @@ class Shares:
         # A secret address is not written down.
         name = share.choices.title or await self._name_within(transaction, account, share)
         await self._activity.add(
-            transaction, account.account_id, self._activity.entry(kind, f"“{name}”")
+            Writable(transaction, account.account_id), self._activity.entry(kind, f"“{name}”")
         )
 
 
@@ -336,21 +335,19 @@ PER_PAGE: Final = 20
 _LATEST: Final = (2**63 - 1, "")
 
 
-class ShareOverview:
+class ShareOverview(TimedService):
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._store = ShareStore(database)
+        super().__init__(database, clock)
         self._activity = Activity(database, clock)
-        self._clock = clock
 
     async def page(self, before: tuple[int, str] = _LATEST) -> Sequence[Share]:
         """The newest first, and one more than a page if there are more."""
-        return await self._store.page(before, PER_PAGE + 1)
+        return await self._stores.shares.page(before, PER_PAGE + 1)
 
     async def all(self) -> list[Share]:
         found: list[Share] = []
         before = _LATEST
-        while page := await self._store.page(before, PER_PAGE):
+        while page := await self._stores.shares.page(before, PER_PAGE):
             found += page
             before = (page[-1].created_at, page[-1].share_id)
         return found
@@ -367,14 +364,16 @@ class ShareOverview:
         async def work(transaction: Transaction) -> bool:
             if not share_id.isascii() or not share_id.isalnum():
                 return False
-            found = await self._store.stop(
+            found = await self._stores.shares.stop(
                 transaction, share_id, self._clock(), is_stopped=is_stopped
             )
             if found is None:
                 return False
             account_id, choices = found
             detail = f"“{choices.title}”" if choices.title else ""
-            await self._activity.add(transaction, account_id, self._activity.entry(kind, detail))
+            await self._activity.add(
+                Writable(transaction, account_id), self._activity.entry(kind, detail)
+            )
             return True
 
         if not await self._database.write(work):

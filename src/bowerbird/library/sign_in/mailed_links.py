@@ -22,10 +22,9 @@ from bowerbird.model.accounts import LinkKind, OneTimeLink, SignedIn
 from bowerbird.model.keys import is_link_token, new_link_token, token_hash
 from bowerbird.model.words import fold
 from bowerbird.settings import Settings
-from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.libraries import EMAIL_LINKS, DailyUseStore, LibraryStore
-from bowerbird.storage.sign_in import OneTimeLinkStore
+from bowerbird.storage.database import Database, Writable
+from bowerbird.storage.libraries import EMAIL_LINKS, DailyUseStore, LockedLibrary
+from bowerbird.storage.stores import Service, TimedService
 
 # A network address may ask so often at once, and again every minute.
 ASKED_MAX: Final = 5
@@ -60,7 +59,7 @@ async def send_link(
         raise
 
 
-class MailedLinks:
+class MailedLinks(Service):
     def __init__(
         self,
         database: Database,
@@ -69,9 +68,9 @@ class MailedLinks:
         clock: Clock,
         settings: Settings,
     ) -> None:
+        super().__init__(database)
         self._links = links
         self._accounts = accounts
-        self._people = AccountStore(database)
         self._limits = AttemptLimits(clock, ASKED_MAX, _REFILL)
         self._settings = settings
         self._mailer = Mailer(settings)
@@ -116,7 +115,7 @@ class MailedLinks:
             return
         token = await self._links.create_to_mail(account_id)
         # Read afterwards: a change of the address ends the links that exist.
-        member = await self._people.membership(account_id)
+        member = await self._stores.accounts.membership(account_id)
         if member is None:
             return
         text = _TEXT.format(
@@ -152,16 +151,13 @@ The link works once, for {hours} hours. If it was not you, ignore this email.
 """
 
 
-class EmailChanges:
+class EmailChanges(TimedService):
     def __init__(
         self, database: Database, accounts: Accounts, clock: Clock, settings: Settings
     ) -> None:
-        self._database = database
+        super().__init__(database, clock)
         self._accounts = accounts
-        self._store = OneTimeLinkStore(database)
-        self._libraries = LibraryStore(database)
         self._daily = DailyUseStore(database, EMAIL_LINKS)
-        self._clock = clock
         self._settings = settings
         self._mailer = Mailer(settings)
 
@@ -176,13 +172,12 @@ class EmailChanges:
         account_id = visitor.account.account_id
         now, token = self._clock(), new_link_token()
 
-        async def work(transaction: Transaction) -> OneTimeLink:
-            await self._libraries.lock(transaction, account_id)
-            used = await self._daily.add(transaction, account_id, day_of(now), uses=1)
+        async def work(library: LockedLibrary) -> OneTimeLink:
+            used = await self._daily.add(library, day_of(now), uses=1)
             if used.uses > PER_DAY:
                 raise used_up(f"You have asked for {PER_DAY} links", now)
-            link = await self._store.create(
-                *(transaction, token_hash(token), LinkKind.EMAIL, account_id, email),
+            link = await self._stores.one_time_links.create(
+                *(library.transaction, token_hash(token), LinkKind.EMAIL, account_id, email),
                 now=now,
                 lives=HOURS * 3_600 * MICROSECONDS,
                 most=OPEN_MAX,
@@ -195,7 +190,7 @@ class EmailChanges:
                 )
             return link
 
-        await self._send(await self._database.write(work, account_id), token)
+        await self._send(await self._locked(account_id, work), token)
 
     async def confirm(self, visitor: SignedIn, token: str) -> str:
         """Changes the address to the one that the link was sent to; returns it."""
@@ -203,17 +198,19 @@ class EmailChanges:
             raise link_refused()
         account_id = visitor.account.account_id
 
-        async def work(transaction: Transaction) -> str:
+        async def work(library: Writable) -> str:
             now, link_hash = self._clock(), token_hash(token)
-            link = await self._store.redeem(transaction, link_hash, now, LinkKind.EMAIL)
+            link = await self._stores.one_time_links.redeem(
+                library.transaction, link_hash, now, LinkKind.EMAIL
+            )
             if link is None or link.account_id != account_id:
                 raise link_refused()
-            await self._accounts.set_email_within(transaction, account_id, link.detail)
+            await self._accounts.set_email_within(library, link.detail)
             # Also the others, so that none of them changes the address back.
-            await self._store.withdraw_all(transaction, account_id, LinkKind.EMAIL)
+            await self._stores.one_time_links.withdraw_all(library, LinkKind.EMAIL)
             return link.detail
 
-        return await self._database.write(work, account_id)
+        return await self._transact(account_id, work)
 
     async def change(self, visitor: SignedIn, email: str) -> None:
         """Without a mail server: the owner, who has the command line, needs no confirmation."""
@@ -224,10 +221,9 @@ class EmailChanges:
             )
         account_id = visitor.account.account_id
 
-        async def work(transaction: Transaction) -> None:
-            await self._accounts.set_email_within(transaction, account_id, email)
-
-        await self._database.write(work, account_id)
+        await self._transact(
+            account_id, lambda library: self._accounts.set_email_within(library, email)
+        )
 
     async def _send(self, link: OneTimeLink, token: str) -> None:
         site = self._settings.site_origin
@@ -248,7 +244,9 @@ class EmailChanges:
             ) from failed
 
     async def _withdraw(self, link: OneTimeLink) -> None:
-        async def work(transaction: Transaction) -> None:
-            await self._store.withdraw(transaction, link.account_id, link.kind, link.link_id)
 
-        await self._database.write(work)
+        await self._transact(
+            link.account_id,
+            lambda library: self._stores.one_time_links.withdraw(library, link.kind, link.link_id),
+            is_service=True,
+        )

@@ -19,10 +19,10 @@ from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.model.accounts import ActivityKind, LinkKind, OneTimeLink, Where
 from bowerbird.model.keys import is_link_token, new_link_token, token_hash
 from bowerbird.requests.limits import INVITATION_NOTE_MAX, INVITATIONS_MAX
-from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.libraries import SIGN_IN_LINKS, DailyUseStore, LibraryStore
-from bowerbird.storage.sign_in import OneTimeLinkStore, WaysInStore
+from bowerbird.storage.database import Database, Transaction, Writable
+from bowerbird.storage.libraries import SIGN_IN_LINKS, DailyUseStore
+from bowerbird.storage.sign_in import WaysInStore
+from bowerbird.storage.stores import TimedService
 
 MINUTES: Final = 15
 METHOD: Final = "link"
@@ -52,19 +52,15 @@ class Entered(Struct, frozen=True):
     is_new_account: bool = False
 
 
-class OneTimeLinks:
+class OneTimeLinks(TimedService):
     def __init__(
         self, database: Database, accounts: Accounts, sessions: Sessions, clock: Clock
     ) -> None:
-        self._database = database
+        super().__init__(database, clock)
         self._accounts = accounts
         self._sessions = sessions
-        self._store = OneTimeLinkStore(database)
-        self._people = AccountStore(database)
-        self._libraries = LibraryStore(database)
         self._mailed = DailyUseStore(database, SIGN_IN_LINKS)
         self._activity = Activity(database, clock)
-        self._clock = clock
 
     async def create_for_owner(self) -> str:
         """Returns the token of a link for the owner, who may not have an account yet."""
@@ -75,12 +71,12 @@ class OneTimeLinks:
 
         `issuers` are the configured providers: only they count as a way to sign in.
         """
-        owner = await self._people.owner(self._database)
+        owner = await self._stores.accounts.owner(self._database)
         if owner is None:
             return False
         if await self._sessions.all(owner):
             return True
-        ways_in = await WaysInStore(self._database, issuers).count(self._database, owner)
+        ways_in = await WaysInStore(self._database, issuers).count(self._library(owner))
         return ways_in.total > 0
 
     async def create_for(self, account_id: int) -> str:
@@ -94,7 +90,7 @@ class OneTimeLinks:
         """Ends a link that nobody got."""
         link_hash = token_hash(token)
         await self._database.write(
-            lambda t: self._store.redeem(t, link_hash, self._clock(), *_SIGNING_IN)
+            lambda t: self._stores.one_time_links.redeem(t, link_hash, self._clock(), *_SIGNING_IN)
         )
 
     async def _create(self, kind: LinkKind, account_id: int, *, is_mailed: bool = False) -> str:
@@ -107,7 +103,7 @@ class OneTimeLinks:
                 await self._make_room(transaction, now)
             if is_mailed:
                 await self._count_mailed(transaction, account_id, now)
-            if not await self._store.create(
+            if not await self._stores.one_time_links.create(
                 *(transaction, token_hash(token), kind, account_id),
                 now=now,
                 lives=MINUTES * 60 * MICROSECONDS,
@@ -117,17 +113,17 @@ class OneTimeLinks:
                     Code.INVALID_REQUEST,
                     f"{most} links are open already. They expire after {MINUTES} minutes.",
                 )
-            holder = account_id or await self._people.owner(transaction)
+            holder = account_id or await self._stores.accounts.owner(transaction)
             if holder is not None:
-                await self._activity.add(transaction, holder, entry)
+                await self._activity.add(Writable(transaction, holder), entry)
 
         await self._database.write(work, account_id if is_mailed else None)
         return token
 
     async def _count_mailed(self, transaction: Transaction, account_id: int, now: int) -> None:
         """The lock makes others who ask for the account wait, so that both bounds are exact."""
-        await self._libraries.lock(transaction, account_id)
-        used = await self._mailed.add(transaction, account_id, day_of(now), uses=1)
+        library = await self._stores.libraries.lock(transaction, account_id)
+        used = await self._mailed.add(library, day_of(now), uses=1)
         if used.uses > MAILED_PER_DAY:
             raise Refusal(
                 Code.RATE_LIMITED, f"{MAILED_PER_DAY} links were sent to the account today (UTC)."
@@ -135,8 +131,9 @@ class OneTimeLinks:
 
     async def _make_room(self, transaction: Transaction, now: int) -> None:
         """A server that starts again and again must start, so its earlier links end instead."""
-        if await self._store.count(transaction, _NO_ACCOUNT, LinkKind.OWNER, now) >= LINKS_MAX:
-            await self._store.withdraw_all(transaction, _NO_ACCOUNT, LinkKind.OWNER)
+        nobody, links = Writable(transaction, _NO_ACCOUNT), self._stores.one_time_links
+        if await links.count(nobody, LinkKind.OWNER, now) >= LINKS_MAX:
+            await links.withdraw_all(nobody, LinkKind.OWNER)
 
     async def redeem(self, token: str, where: Where, email: str = "") -> Entered:
         """Signs in the account of the link. A link can be used once.
@@ -149,12 +146,15 @@ class OneTimeLinks:
 
         async def work(transaction: Transaction) -> Entered:
             now, link_hash = self._clock(), token_hash(token)
-            link = await self._store.redeem(transaction, link_hash, now, *_SIGNING_IN)
+            link = await self._stores.one_time_links.redeem(
+                transaction, link_hash, now, *_SIGNING_IN
+            )
             if link is None:
                 raise link_refused()
             account_id, is_new = await self._account_of(transaction, link, email)
-            session = await self._sessions.start(transaction, account_id, METHOD, where)
-            await self._activity.add(transaction, account_id, entry)
+            library = Writable(transaction, account_id)
+            session = await self._sessions.start(library, METHOD, where)
+            await self._activity.add(library, entry)
             return Entered(account_id, session, is_new)
 
         return await self._database.write(work)
@@ -164,7 +164,7 @@ class OneTimeLinks:
     ) -> tuple[int, bool]:
         if link.kind is LinkKind.ACCOUNT:
             return link.account_id, False
-        owner = await self._people.owner(transaction)
+        owner = await self._stores.accounts.owner(transaction)
         if owner is not None:
             return owner, False
         if not email.strip():
@@ -177,7 +177,7 @@ class OneTimeLinks:
                 Code.INVALID_REQUEST,
                 f"{taken.sentence} To make it the owner's, run: bowerbird account owner {email}",
             ) from None
-        if await self._people.owner(transaction) != account_id:
+        if await self._stores.accounts.owner(transaction) != account_id:
             raise EmailRefused(
                 Code.INVALID_REQUEST, "Another link has made an owner just now. Try again."
             )
@@ -199,13 +199,10 @@ class InvitationRefused(Refusal):
     """Used, expired, withdrawn or never made. The sentence does not say which."""
 
 
-class Invitations:
+class Invitations(TimedService):
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._store = OneTimeLinkStore(database)
-        self._people = AccountStore(database)
+        super().__init__(database, clock)
         self._activity = Activity(database, clock)
-        self._clock = clock
 
     async def create(self, detail: str = "", days: int = DAYS) -> str:
         """Returns the token of the link. `detail` is a note about who is invited."""
@@ -213,7 +210,7 @@ class Invitations:
         entry = self._activity.entry(ActivityKind.INVITATION_CREATED, detail)
 
         async def work(transaction: Transaction) -> None:
-            if not await self._store.create(
+            if not await self._stores.one_time_links.create(
                 *(transaction, token_hash(token), LinkKind.INVITATION, _NO_ACCOUNT, detail),
                 now=self._clock(),
                 lives=days * _DAY,
@@ -223,39 +220,43 @@ class Invitations:
                     Code.INVALID_REQUEST,
                     f"{INVITATIONS_MAX} invitations are open already. Withdraw one first.",
                 )
-            owner = await self._people.owner(transaction)
+            owner = await self._stores.accounts.owner(transaction)
             if owner is not None:
-                await self._activity.add(transaction, owner, entry)
+                await self._activity.add(Writable(transaction, owner), entry)
 
         await self._database.write(work)
         return token
 
     async def all(self) -> Sequence[OneTimeLink]:
         """The open ones, the latest first."""
-        return await self._store.all(
+        return await self._stores.one_time_links.all(
             _NO_ACCOUNT, LinkKind.INVITATION, self._clock(), INVITATIONS_MAX
         )
 
     async def withdraw(self, link_id: str) -> None:
-        async def work(transaction: Transaction) -> None:
-            if not await self._store.withdraw(
-                transaction, _NO_ACCOUNT, LinkKind.INVITATION, link_id
+        async def work(library: Writable) -> None:
+            if not await self._stores.one_time_links.withdraw(
+                library, LinkKind.INVITATION, link_id
             ):
                 raise Refusal(Code.NOT_FOUND, "This invitation was used or withdrawn already.")
 
-        await self._database.write(work)
+        await self._transact(_NO_ACCOUNT, work, is_service=True)
 
     async def is_open(self, token: str) -> bool:
         """Whether the token is that of an invitation that can be used."""
         if not is_link_token(token):
             return False
-        link = await self._store.open_link(self._database, token_hash(token), self._clock())
+        link = await self._stores.one_time_links.open_link(
+            self._database, token_hash(token), self._clock()
+        )
         return link is not None and link.kind is LinkKind.INVITATION
 
     async def use(self, transaction: Transaction, token: str) -> None:
         """Uses an invitation in the transaction that creates the account."""
         now, link_hash = self._clock(), token_hash(token)
-        if not await self._store.redeem(transaction, link_hash, now, LinkKind.INVITATION):
+        if not await self._stores.one_time_links.redeem(
+            transaction, link_hash, now, LinkKind.INVITATION
+        ):
             raise refused()
 
 

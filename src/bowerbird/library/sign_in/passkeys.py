@@ -24,8 +24,9 @@ from bowerbird.library.sign_in.passkey_answers import (
 from bowerbird.library.sign_in.sessions import Attempt, AttemptKind, Attempts, Sessions
 from bowerbird.model.accounts import ActivityKind, Passkey, SignedIn, Where
 from bowerbird.requests.limits import PASSKEY_NAME_MAX, PASSKEYS_MAX
-from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.sign_in import PasskeyStore, WaysInStore
+from bowerbird.storage.database import Database, Transaction, Writable
+from bowerbird.storage.sign_in import WaysInStore
+from bowerbird.storage.stores import TimedService
 
 if TYPE_CHECKING:
     from bowerbird.library.sign_in.webauthn_ceremonies import WebauthnCeremonies
@@ -47,7 +48,7 @@ class Started(Struct, frozen=True):
 _UNNAMED: Final = "Account"
 
 
-class Passkeys:
+class Passkeys(TimedService):
     def __init__(
         self,
         database: Database,
@@ -59,13 +60,11 @@ class Passkeys:
         issuers: Collection[str] | None = None,
     ) -> None:
         """`issuers` are the configured providers: only they count as another way to sign in."""
-        self._database = database
+        super().__init__(database, clock)
         self._sessions = sessions
         self._attempts = attempts
-        self._store = PasskeyStore(database)
         self._ways_in = WaysInStore(database, issuers)
         self._activity = Activity(database, clock)
-        self._clock = clock
         self._site = site
 
     async def _do(self, work: "Callable[[WebauthnCeremonies], T]") -> T:
@@ -109,14 +108,14 @@ class Passkeys:
             attempt,
             sent,
             ActivityKind.SIGNED_IN,
-            lambda t: self._sessions.start(t, account_id, METHOD, where),
+            lambda t: self._sessions.start(Writable(t, account_id), METHOD, where),
         )
         return Entered(account_id, token)
 
     async def start_proof(self, visitor: SignedIn) -> Started:
         """Only passkeys of the account can answer."""
         account_id = visitor.account.account_id
-        passkeys = await self._store.all(account_id, PASSKEYS_MAX)
+        passkeys = await self._stores.passkeys.all(account_id, PASSKEYS_MAX)
         if not passkeys:
             raise Refusal(Code.INVALID_REQUEST, "Your account has no passkey.")
         return await self._start(
@@ -155,34 +154,32 @@ class Passkeys:
 
         Not if the counter shows that the passkey was copied.
         """
-        passkey = await self._store.by_credential(self._database, account_id, sent.credential_id)
+        passkey = await self._stores.passkeys.by_credential(
+            self._library(account_id), sent.credential_id
+        )
         sign_count = await self._do(lambda do: do.check_assertion(sent, attempt.challenge, passkey))
         if passkey is None:
             raise refused()
         entry = self._activity.entry(kind, f"{METHOD} “{passkey.name}”")
         warning = self._activity.entry(ActivityKind.PASSKEY_REFUSED, passkey.name)
 
-        async def work(transaction: Transaction) -> str:
-            await self._attempts.spend(transaction, attempt)
-            is_used = await self._store.use(
-                transaction,
-                account_id,
-                passkey.credential_id,
-                sign_count=sign_count,
-                used_at=self._clock(),
+        async def work(library: Writable) -> str:
+            await self._attempts.spend(library.transaction, attempt)
+            is_used = await self._stores.passkeys.use(
+                library, passkey.credential_id, sign_count=sign_count, used_at=self._clock()
             )
-            token = await effect(transaction) if is_used else ""
-            await self._activity.add(transaction, account_id, entry if is_used else warning)
+            token = await effect(library.transaction) if is_used else ""
+            await self._activity.add(library, entry if is_used else warning)
             return token
 
-        token = await self._database.write(work, account_id)
+        token = await self._transact(account_id, work)
         if not token:
             raise refused()
         return token
 
     async def all(self, account_id: int) -> Sequence[Passkey]:
         """The oldest first."""
-        return await self._store.all(account_id, PASSKEYS_MAX)
+        return await self._stores.passkeys.all(account_id, PASSKEYS_MAX)
 
     async def start_registration(self, visitor: SignedIn, name: str) -> Started:
         """Checks all that can be refused, before the authenticator creates the passkey."""
@@ -219,12 +216,12 @@ class Passkeys:
         passkey = await self.read(attempt, credential, name)
         entry = self._activity.entry(ActivityKind.PASSKEY_ADDED, name)
 
-        async def work(transaction: Transaction) -> None:
-            await self._attempts.spend(transaction, attempt)
-            await self.add(transaction, account_id, passkey)
-            await self._activity.add(transaction, account_id, entry)
+        async def work(library: Writable) -> None:
+            await self._attempts.spend(library.transaction, attempt)
+            await self.add(library.transaction, account_id, passkey)
+            await self._activity.add(library, entry)
 
-        await self._database.write(work, account_id)
+        await self._transact(account_id, work)
         return passkey
 
     async def read(self, attempt: Attempt, credential: str, name: str) -> Passkey:
@@ -244,27 +241,27 @@ class Passkeys:
     async def add(self, transaction: Transaction, account_id: int, passkey: Passkey) -> None:
         ways_in = await self._ways_in.lock(transaction, account_id)
         _require_room(ways_in.passkeys)
-        if not await self._store.insert(transaction, account_id, passkey):
+        if not await self._stores.passkeys.insert(Writable(transaction, account_id), passkey):
             raise Refusal(Code.INVALID_REQUEST, "This passkey is on your account already.")
 
     async def rename(self, visitor: SignedIn, passkey_id: str, name: str) -> None:
         account_id = visitor.account.account_id
         name = _require_name(name)
 
-        async def work(transaction: Transaction) -> None:
-            if not await self._store.rename(transaction, account_id, passkey_id, name):
+        async def work(library: Writable) -> None:
+            if not await self._stores.passkeys.rename(library, passkey_id, name):
                 raise errors.not_found("passkey", passkey_id)
 
-        await self._database.write(work, account_id)
+        await self._transact(account_id, work)
 
     async def remove(self, visitor: SignedIn, passkey_id: str) -> None:
         """Raises a refusal if the person could not sign in any more."""
         account_id = visitor.account.account_id
         unnamed = self._activity.entry(ActivityKind.PASSKEY_REMOVED)
 
-        async def work(transaction: Transaction) -> None:
-            ways_in = await self._ways_in.lock(transaction, account_id)
-            name = await self._store.remove(transaction, account_id, passkey_id)
+        async def work(library: Writable) -> None:
+            ways_in = await self._ways_in.lock(library.transaction, account_id)
+            name = await self._stores.passkeys.remove(library, passkey_id)
             if not name:
                 raise errors.not_found("passkey", passkey_id)
             if ways_in.total == 1:
@@ -273,9 +270,9 @@ class Passkeys:
                     "This is your only way to sign in. Add another one before you remove it.",
                 )
             entry = msgspec.structs.replace(unnamed, detail=name)
-            await self._activity.add(transaction, account_id, entry)
+            await self._activity.add(library, entry)
 
-        await self._database.write(work, account_id)
+        await self._transact(account_id, work)
 
 
 def _require_name(name: str) -> str:

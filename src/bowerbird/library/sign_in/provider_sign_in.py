@@ -30,8 +30,9 @@ from bowerbird.library.sign_in.sessions import (
 from bowerbird.model.accounts import ActivityKind, ProviderIdentity, SignedIn, Where
 from bowerbird.openid.providers import Provider
 from bowerbird.openid.sign_in import OpenIdClient, Person
-from bowerbird.storage.database import Database, Reader, Transaction
-from bowerbird.storage.sign_in import IdentityStore, WaysInStore
+from bowerbird.storage.database import Database, Reader, Transaction, Writable
+from bowerbird.storage.sign_in import WaysInStore
+from bowerbird.storage.stores import TimedService
 
 _MAX_SHOWN: Final = 200
 
@@ -40,35 +41,33 @@ class IdentityRefused(Refusal):
     """The identity belongs to another account, or the account has another one there."""
 
 
-class Identities:
+class Identities(TimedService):
     def __init__(self, database: Database, providers: Iterable[Provider], clock: Clock) -> None:
-        self._database = database
-        self._store = IdentityStore(database)
+        super().__init__(database, clock)
         self._activity = Activity(database, clock)
-        self._clock = clock
         self._titles: Mapping[str, str] = {each.issuer: each.title for each in providers}
         self._ways_in = WaysInStore(database, self._titles)
 
     async def all(self, account_id: int) -> Sequence[ProviderIdentity]:
         """The oldest first."""
-        return await self._store.all(account_id)
+        return await self._stores.identities.all(account_id)
 
     def title_of(self, issuer: str) -> str:
         """The name of a provider; its address if it is not configured any more."""
         return self._titles.get(issuer, issuer)
 
     async def account_of(self, reader: Reader, proved: ProvedIdentity) -> int | None:
-        return await self._store.account_of(reader, proved.issuer, proved.subject)
+        return await self._stores.identities.account_of(reader, proved.issuer, proved.subject)
 
-    async def use(self, transaction: Transaction, account_id: int, proved: ProvedIdentity) -> bool:
+    async def use(self, library: Writable, proved: ProvedIdentity) -> bool:
         """Notes a sign-in. False if the identity was disconnected a moment ago."""
         now = self._clock()
-        return await self._store.use(transaction, account_id, _identity(proved, now), now)
+        return await self._stores.identities.use(library, _identity(proved, now), now)
 
-    async def add(self, transaction: Transaction, account_id: int, proved: ProvedIdentity) -> None:
+    async def add(self, library: Writable, proved: ProvedIdentity) -> None:
         """Raises a refusal if the identity belongs to an account already."""
         identity = _identity(proved, self._clock())
-        if not await self._store.insert(transaction, account_id, identity):
+        if not await self._stores.identities.insert(library, identity):
             raise self._taken(proved)
 
     async def connect(
@@ -81,13 +80,14 @@ class Identities:
             return False
         if holder is not None:
             raise self._taken(proved)
-        if await self._store.has_issuer(transaction, account_id, proved.issuer):
+        library = Writable(transaction, account_id)
+        if await self._stores.identities.has_issuer(library, proved.issuer):
             title = self.title_of(proved.issuer)
             raise IdentityRefused(
                 Code.INVALID_REQUEST,
                 f"Your account is connected to another account at {title}. Disconnect it first.",
             )
-        await self.add(transaction, account_id, proved)
+        await self.add(library, proved)
         return True
 
     async def disconnect(self, visitor: SignedIn, identity_id: str) -> None:
@@ -95,20 +95,20 @@ class Identities:
         account_id = visitor.account.account_id
         unnamed = self._activity.entry(ActivityKind.PROVIDER_DISCONNECTED)
 
-        async def work(transaction: Transaction) -> None:
-            await self._ways_in.lock(transaction, account_id)
-            removed = await self._store.remove(transaction, account_id, identity_id)
+        async def work(library: Writable) -> None:
+            await self._ways_in.lock(library.transaction, account_id)
+            removed = await self._stores.identities.remove(library, identity_id)
             if not removed:
                 raise errors.not_found("connected provider", identity_id)
-            if (await self._ways_in.count(transaction, account_id)).total == 0:
+            if (await self._ways_in.count(library)).total == 0:
                 raise Refusal(
                     Code.INVALID_REQUEST,
                     "This is your only way to sign in. Add another one before you disconnect it.",
                 )
             entry = msgspec.structs.replace(unnamed, detail=self.title_of(removed)[:_MAX_SHOWN])
-            await self._activity.add(transaction, account_id, entry)
+            await self._activity.add(library, entry)
 
-        await self._database.write(work, account_id)
+        await self._transact(account_id, work)
 
     def _taken(self, proved: ProvedIdentity) -> IdentityRefused:
         """Only the person who has just signed in there learns it."""
@@ -234,7 +234,7 @@ class ProviderSignIn:
             returned,
             account_id,
             ActivityKind.SIGNED_IN,
-            lambda t: self._sessions.start(t, account_id, attempt.provider, where),
+            lambda t: self._sessions.start(Writable(t, account_id), attempt.provider, where),
         )
         return Entered(account_id, token)
 
@@ -261,14 +261,15 @@ class ProviderSignIn:
 
         async def work(transaction: Transaction) -> str:
             await self._attempts.spend(transaction, returned.attempt)
-            if not await self._identities.use(transaction, account_id, proved):
+            library = Writable(transaction, account_id)
+            if not await self._identities.use(library, proved):
                 raise Refusal(
                     Code.INVALID_REQUEST,
                     f"This account at {self._identities.title_of(proved.issuer)} is not connected "
                     "to your account here.",
                 )
             token = await effect(transaction)
-            await self._activity.add(transaction, account_id, entry)
+            await self._activity.add(library, entry)
             return token
 
         return await self._database.write(work, account_id)
@@ -280,7 +281,7 @@ class ProviderSignIn:
         async def work(transaction: Transaction) -> None:
             await self._attempts.spend(transaction, attempt)
             if await self._identities.connect(transaction, account_id, proved):
-                await self._activity.add(transaction, account_id, entry)
+                await self._activity.add(Writable(transaction, account_id), entry)
 
         await self._database.write(work, account_id)
 

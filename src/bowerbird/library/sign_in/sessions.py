@@ -24,8 +24,9 @@ from bowerbird.library.accounts.tokens import Uses
 from bowerbird.model import accounts
 from bowerbird.model.accounts import ActivityKind, Session, SignedIn, Where
 from bowerbird.model.keys import new_session_token, parse_session_token, token_hash
-from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.sign_in import Alive, SecretStore, SessionStore, SpentAttemptStore
+from bowerbird.storage.database import Database, Transaction, Writable
+from bowerbird.storage.sign_in import Alive
+from bowerbird.storage.stores import TimedService
 
 MINUTES: Final = 10
 _SECRET: Final = "sign-in attempts"  # noqa: S105 - the name of a secret
@@ -86,11 +87,9 @@ class AttemptRefused(Refusal):
     """The attempt has expired, has succeeded before, or was started by another browser."""
 
 
-class Attempts:
+class Attempts(TimedService):
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._secrets = SecretStore(database)
-        self._spent = SpentAttemptStore(database)
-        self._clock = clock
+        super().__init__(database, clock)
         self._keys: list[bytes] = []
 
     async def start(self, attempt: Attempt) -> str:
@@ -120,12 +119,12 @@ class Attempts:
         """Marks an attempt as successful, in the transaction of its effect."""
         digest = hashlib.sha256(msgspec.json.encode(attempt)).digest()
         expires_at = attempt.started_at + _LIFETIME
-        if not await self._spent.spend(transaction, digest, expires_at):
+        if not await self._stores.spent_attempts.spend(transaction, digest, expires_at):
             raise _refused()
 
     async def _signing_keys(self) -> list[bytes]:
         if not self._keys:
-            self._keys = await self._secrets.keys(_SECRET, self._clock())
+            self._keys = await self._stores.secrets.keys(_SECRET, self._clock())
         return self._keys
 
 
@@ -161,22 +160,18 @@ SESSIONS_MAX: Final = 50
 SessionUses = Uses[tuple[int, str]]
 
 
-class Sessions:
+class Sessions(TimedService):
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._store = SessionStore(database)
+        super().__init__(database, clock)
         self._activity = Activity(database, clock)
-        self._clock = clock
-        self.uses: SessionUses = Uses("session uses", self._store.put_uses)
+        self.uses: SessionUses = Uses("session uses", self._stores.sessions.put_uses)
 
-    async def start(
-        self, transaction: Transaction, account_id: int, method: str, where: Where
-    ) -> str:
+    async def start(self, library: Writable, method: str, where: Where) -> str:
         """Returns the token for the cookie. It cannot be read again: only its hash is stored."""
-        now, token = self._clock(), new_session_token(account_id)
+        now, token = self._clock(), new_session_token(library.account_id)
         session = Session(secrets.token_hex(8), method, where.device, where.address, now, now, now)
-        await self._store.make_room(transaction, account_id, self._alive(), SESSIONS_MAX - 1)
-        if not await self._store.insert(transaction, account_id, token_hash(token), session):
+        await self._stores.sessions.make_room(library, self._alive(), SESSIONS_MAX - 1)
+        if not await self._stores.sessions.insert(library, token_hash(token), session):
             raise Refusal(Code.NOT_FOUND, "The account no longer exists.")
         return token
 
@@ -186,7 +181,7 @@ class Sessions:
         if parsed is None:
             return None
         now = self._clock()
-        found = await self._store.by_token(
+        found = await self._stores.sessions.by_token(
             parsed.account_id, parsed.session_hash, self._alive(), month_of(now)
         )
         if found is not None and found.session.last_used_at <= now - _USE_STEP:
@@ -212,13 +207,15 @@ class Sessions:
             address=where.address,
             device=where.device,
         )
-        if not await self._store.replace_token(transaction, account_id, token_hash(token), session):
+        if not await self._stores.sessions.replace_token(
+            Writable(transaction, account_id), token_hash(token), session
+        ):
             raise Refusal(Code.NOT_FOUND, "This session has ended. Sign in again.")
         return token
 
     async def all(self, account_id: int) -> Sequence[Session]:
         """The sessions that are alive, the one used last first."""
-        return await self._store.all(account_id, self._alive())
+        return await self._stores.sessions.all(account_id, self._alive())
 
     async def sign_out(self, visitor: SignedIn) -> None:
         await self._end(visitor, visitor.session.session_id, ActivityKind.SIGNED_OUT)
@@ -227,10 +224,10 @@ class Sessions:
         """Ends the session of a browser that has just signed in again."""
         account_id = visitor.account.account_id
 
-        async def work(transaction: Transaction) -> None:
-            await self._store.end(transaction, account_id, visitor.session.session_id)
-
-        await self._database.write(work, account_id)
+        await self._transact(
+            account_id,
+            lambda library: self._stores.sessions.end(library, visitor.session.session_id),
+        )
 
     async def end(self, visitor: SignedIn, session_id: str) -> None:
         await self._end(visitor, session_id, ActivityKind.SESSION_ENDED)
@@ -240,27 +237,25 @@ class Sessions:
         account_id = visitor.account.account_id
         entry = self._activity.entry(ActivityKind.SESSIONS_ENDED)
 
-        async def work(transaction: Transaction) -> int:
-            ended = await self._store.end_others(
-                transaction, account_id, visitor.session.session_id
-            )
+        async def work(library: Writable) -> int:
+            ended = await self._stores.sessions.end_others(library, visitor.session.session_id)
             if ended:
-                await self._activity.add(transaction, account_id, entry)
+                await self._activity.add(library, entry)
             return ended
 
-        return await self._database.write(work, account_id)
+        return await self._transact(account_id, work)
 
     async def _end(self, visitor: SignedIn, session_id: str, kind: ActivityKind) -> None:
         account_id = visitor.account.account_id
         unnamed = self._activity.entry(kind)
 
-        async def work(transaction: Transaction) -> None:
-            device = await self._store.end(transaction, account_id, session_id)
+        async def work(library: Writable) -> None:
+            device = await self._stores.sessions.end(library, session_id)
             if device is not None:
                 entry = msgspec.structs.replace(unnamed, detail=device)
-                await self._activity.add(transaction, account_id, entry)
+                await self._activity.add(library, entry)
 
-        await self._database.write(work, account_id)
+        await self._transact(account_id, work)
 
     def _alive(self) -> Alive:
         return Alive.at(self._clock())

@@ -18,7 +18,7 @@ from bowerbird.library.sign_in.provider_sign_in import Identities, Returned
 from bowerbird.library.sign_in.sessions import Attempt, AttemptKind, Attempts, Sessions
 from bowerbird.model.accounts import ActivityKind, Where
 from bowerbird.model.keys import new_account_id
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Transaction, Writable
 
 CLOSED: Final = "closed"
 INVITE: Final = "invite"
@@ -91,8 +91,9 @@ class SignUp:
 
         async def add(transaction: Transaction) -> int:
             account_id = await self._account(transaction, proved.email)
-            await self._identities.add(transaction, account_id, proved)
-            await self._activity.add(transaction, account_id, entry)
+            library = Writable(transaction, account_id)
+            await self._identities.add(library, proved)
+            await self._activity.add(library, entry)
             return account_id
 
         return await self._create(attempt, add, attempt.provider, where)
@@ -111,7 +112,7 @@ class SignUp:
                 transaction, "", account_id=attempt.account_id
             )
             await self._passkeys.add(transaction, account_id, passkey)
-            await self._activity.add(transaction, account_id, entry)
+            await self._activity.add(Writable(transaction, account_id), entry)
             return account_id
 
         return await self._create(attempt, add, METHOD, where)
@@ -131,7 +132,7 @@ class SignUp:
             if attempt.invitation:
                 await self._invitations.use(transaction, attempt.invitation)
             account_id = await add(transaction)
-            session = await self._sessions.start(transaction, account_id, method, where)
+            session = await self._sessions.start(Writable(transaction, account_id), method, where)
             return Entered(account_id, session, is_new_account=True)
 
         return await self._database.write(work)

@@ -33,12 +33,10 @@ from bowerbird.model.words import READING
 from bowerbird.search.words.tokens import COUNTED_FORM, INDEX_FORM, index_form
 from bowerbird.sources import own_json
 from bowerbird.sources.own_json import InvalidRecord
-from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.bookmarks.upsert import UpsertStore
-from bowerbird.storage.checks import ORPHANS, CheckStore, StoredBookmark
+from bowerbird.storage.checks import ORPHANS, StoredBookmark
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.libraries import LibraryStore, LockedLibrary
-from bowerbird.storage.words.vectors import VectorStore
+from bowerbird.storage.libraries import LockedLibrary
+from bowerbird.storage.stores import Service
 from bowerbird.storage.words.word_counts import WordCounts
 
 # The content hash of lost content. No post has it, so the next import writes the post again.
@@ -185,13 +183,11 @@ _WORDS_PAGE: Final = 500
 _TRIES: Final = 5
 
 
-class WordCountChecks:
+class WordCountChecks(Service):
     def __init__(self, database: Database, *, fixes: bool) -> None:
-        self._database = database
+        super().__init__(database)
         self._fixes = fixes
         self._counts = WordCounts(database)
-        self._accounts = AccountStore(database)
-        self._libraries = LibraryStore(database)
 
     async def account(self, account: Account) -> list[Finding]:
         """Finds nothing in a library that changes whenever its words are counted."""
@@ -206,7 +202,7 @@ class WordCountChecks:
         return []
 
     async def _version(self, account: Account) -> int | None:
-        found = await self._accounts.by_id(account.account_id, month_of(system_clock()))
+        found = await self._stores.accounts.by_id(account.account_id, month_of(system_clock()))
         return None if found is None else found.version
 
     async def _counted(self, account: Account) -> dict[str, int]:
@@ -224,12 +220,12 @@ class WordCountChecks:
         """Corrects the counts if fixing is on. False if the library has changed since."""
 
         async def work(transaction: Transaction) -> bool:
-            library = await self._libraries.lock_if_there(transaction, account.account_id)
+            library = await self._stores.libraries.lock_if_there(transaction, account.account_id)
             if library is None or library.version != version:
                 return False
             if self._fixes:
                 await self._counts.change(library, stored, expected)
-                await self._libraries.touch(transaction, account.account_id)
+                await self._stores.libraries.touch(library)
             return True
 
         return await self._database.write(work)
@@ -267,23 +263,19 @@ _COUNTS: Final = {
 }
 
 
-class Checks:
+class Checks(Service):
     def __init__(self, database: Database, *, fixes: bool, is_deep: bool) -> None:
-        self._database = database
-        self._store = CheckStore(database)
-        self._upserts = UpsertStore(database)
-        self._libraries = LibraryStore(database)
-        self._vector_store = VectorStore(database)
+        super().__init__(database)
         self._counted = CountedWords(database)
         self._word_counts = WordCountChecks(database, fixes=fixes)
         self._fixes, self._is_deep = fixes, is_deep
 
     async def leftovers(self) -> list[Finding]:
-        found = await self._store.leftovers()
+        found = await self._stores.checks.leftovers()
         if self._fixes:
-            await self._store.delete_leftovers(found)
+            await self._stores.checks.delete_leftovers(found)
         findings = [Finding(f"{kind} rows of no account", str(n), "0") for kind, n in found.items()]
-        if count := await self._store.libraries_without_person():
+        if count := await self._stores.checks.libraries_without_person():
             findings.append(
                 Finding("libraries without a person", str(count), "0", is_fixable=False)
             )
@@ -300,11 +292,11 @@ class Checks:
         return findings
 
     async def _orphans(self, kind: str, account: Account) -> list[Finding]:
-        numbers = await self._store.orphans(kind, account)
+        numbers = await self._stores.checks.orphans(kind, account)
         if not numbers:
             return []
         await self._fix(
-            account, lambda at: self._store.delete_orphans(at.transaction, kind, account)
+            account, lambda at: self._stores.checks.delete_orphans(at.transaction, kind, account)
         )
         return [Finding(_ORPHANS[kind], str(len(numbers)), "0")]
 
@@ -312,7 +304,7 @@ class Checks:
         """Stored counts of labels, vectors and kept images."""
         findings: list[Finding] = []
         for kind, words in _COUNTS.items():
-            differing = await self._store.counts(kind, account)
+            differing = await self._stores.checks.counts(kind, account)
             if differing:
                 await self._fix(account, partial(self._fix_counts, kind=kind, account=account))
             findings += [
@@ -322,17 +314,17 @@ class Checks:
         return findings
 
     async def _fix_counts(self, opened: LockedLibrary, *, kind: str, account: Account) -> None:
-        await self._store.fix_counts(opened.transaction, kind, account)
+        await self._stores.checks.fix_counts(opened.transaction, kind, account)
 
     async def _counters(self, account: Account) -> list[Finding]:
-        stored, expected = await self._store.counters(self._database.slow_rows, account)
+        stored, expected = await self._stores.checks.counters(self._database.slow_rows, account)
         if stored == expected:
             return []
 
         async def change(opened: LockedLibrary) -> None:
             transaction = opened.transaction
-            counters = await self._store.counters(transaction.rows, account)
-            await self._store.fix_counters(transaction, account, counters[1])
+            counters = await self._stores.checks.counters(transaction.rows, account)
+            await self._stores.checks.fix_counters(transaction, account, counters[1])
 
         await self._fix(account, change)
         return [
@@ -344,7 +336,7 @@ class Checks:
     async def _bookmarks(self, account: Account, advance: Advance) -> list[Finding]:
         findings: list[Finding] = []
         after = 0
-        while page := await self._store.page(account, after, _PAGE):
+        while page := await self._stores.checks.page(account, after, _PAGE):
             stale = []
             for stored in page:
                 comparison = Comparison(stored)
@@ -368,7 +360,7 @@ class Checks:
             # An earlier release wrote them, or perhaps an earlier dictionary. A job writes words of
             # another form again.
             return []
-        if not await self._store.words_differ(account, comparison.stored, words):
+        if not await self._stores.checks.words_differ(account, comparison.stored, words):
             return []
         return [Finding(f"words of {comparison.name}", "other words", cut(words))]
 
@@ -378,11 +370,11 @@ class Checks:
 
     async def _rewrite(self, account: Account, numbers: Sequence[int]) -> None:
         async def change(opened: LockedLibrary) -> list[Happening]:
-            stored = await self._store.by_numbers(opened.transaction, account, numbers)
+            stored = await self._stores.checks.by_numbers(opened.transaction, account, numbers)
             comparisons = [each for each in map(Comparison, stored) if each.is_fixable]
             rows = [comparison.row(comparison.words()) for comparison in comparisons]
             counted = await self._counted.of(opened, [row["number"] for row in rows])
-            await self._upserts.update(opened, rows, counted)
+            await self._stores.upserts.update(opened, rows, counted)
             await self._mark_vectors(opened.transaction, account, numbers)
             changed = [row["post_id"] for row in rows]
             return [Happening(EventType.POST_CHANGED, changed)] if changed else []
@@ -393,11 +385,11 @@ class Checks:
         self, transaction: Transaction, account: Account, numbers: Sequence[int]
     ) -> None:
         """The vectors of damaged posts may come from another text, so they are built again."""
-        vectors = await self._vector_store.text_hashes(transaction, account.account_id, numbers)
+        vectors = await self._stores.vectors.text_hashes(transaction, account.account_id, numbers)
         stale: dict[bytes, list[int]] = {}
         for number, model, _ in vectors:
             stale.setdefault(model, []).append(number)
-        await self._vector_store.mark_stale(transaction, account.account_id, stale)
+        await self._stores.vectors.mark_stale(transaction, account.account_id, stale)
 
     async def _fix(
         self, account: Account, change: Callable[[LockedLibrary], Awaitable[list[Happening] | None]]
@@ -407,10 +399,10 @@ class Checks:
             return
 
         async def work(transaction: Transaction) -> None:
-            opened = await self._libraries.lock_if_there(transaction, account.account_id)
+            opened = await self._stores.libraries.lock_if_there(transaction, account.account_id)
             if opened is not None:
                 happened = await change(opened) or ()
                 now = system_clock()
-                await self._libraries.touch(transaction, account.account_id, happened, now)
+                await self._stores.libraries.touch(opened, happened, now)
 
         await self._database.write(work)

@@ -31,13 +31,10 @@ from bowerbird.model.posts import traits
 from bowerbird.model.posts.bookmarks import Post
 from bowerbird.search.words.readings import READINGS
 from bowerbird.search.words.tokens import index_form
-from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.bookmarks.changeset import AnnotationStore
-from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.bookmarks.word_index import WordSegments
-from bowerbird.storage.checks import CheckStore
-from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.libraries import LibraryStore
+from bowerbird.storage.database import Database, Transaction, Writable
+from bowerbird.storage.libraries import LockedLibrary
+from bowerbird.storage.stores import Service, TimedService
 from bowerbird.storage.words.word_counts import (
     BEFORE_ALL,
     ListedPost,
@@ -50,41 +47,37 @@ _ACCOUNTS_PER_PAGE: Final = 500
 _NOTES_PER_TRANSACTION: Final = 20
 
 
-class AnnotationUpkeep:
+class AnnotationUpkeep(Service):
     def __init__(self, database: Database, pause_s: float) -> None:
-        self._database = database
-        self._store = AnnotationStore(database)
-        self._libraries = LibraryStore(database)
+        super().__init__(database)
         self._documents = PostDocuments(database)
         self._pause_s = pause_s
 
     async def run(self) -> None:
-        while accounts := await self._store.accounts_to_index(_ACCOUNTS_PER_PAGE):
+        while accounts := await self._stores.annotations.accounts_to_index(_ACCOUNTS_PER_PAGE):
             for account_id in accounts:
                 await self._index(account_id)
 
     async def _index(self, account_id: int) -> None:
-        async def some(transaction: Transaction) -> bool:
-            numbers = await self._store.first_to_index(
-                transaction, account_id, _NOTES_PER_TRANSACTION
-            )
+        async def some(library: Writable) -> bool:
+            numbers = await self._stores.annotations.first_to_index(library, _NOTES_PER_TRANSACTION)
             if not numbers:
                 return False
             try:
-                opened = await self._libraries.lock(transaction, account_id)
+                opened = await self._stores.libraries.lock(library.transaction, account_id)
             except Refusal as refused:
                 # The account is being deleted.
                 if refused.code is not Code.NOT_FOUND:
                     raise
             else:
                 await self._documents.index(opened, numbers)
-                await self._libraries.advance(opened, Counts())
-            await self._store.delete_indexed(transaction, account_id, numbers[-1])
+                await self._stores.libraries.advance(opened, Counts())
+            await self._stores.annotations.delete_indexed(opened, numbers[-1])
             return True
 
         has_more = True
         while has_more:
-            has_more = await self._database.write(some)
+            has_more = await self._transact(account_id, some, is_service=True)
             await asyncio.sleep(self._pause_s)
 
 
@@ -95,37 +88,32 @@ _decode: Final = msgspec.json.Decoder(Post).decode
 _PAUSE_S: Final = 0.02
 
 
-class Dating:
+class Dating(TimedService):
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
-        self._accounts = AccountStore(database)
-        self._libraries = LibraryStore(database)
-        self._store = CheckStore(database)
-        self._upserts = UpsertStore(database)
+        super().__init__(database, clock)
         self._counted = CountedWords(database)
         self._vectors = StaleVectors(database)
 
     async def due_accounts(self, after: int) -> Sequence[int]:
         """The next accounts with posts that have no time."""
-        return await self._store.accounts_with_undated(after, _ACCOUNTS_PER_PAGE)
+        return await self._stores.checks.accounts_with_undated(after, _ACCOUNTS_PER_PAGE)
 
     async def run(self, account_id: int) -> None:
-        account = await self._accounts.by_id(account_id, month_of(self._clock()))
+        account = await self._stores.accounts.by_id(account_id, month_of(self._clock()))
         if account is None:
             raise errors.account_gone()
 
         async def work(transaction: Transaction, after: int) -> int | None:
-            library = await self._libraries.lock(transaction, account_id)
-            numbers = await self._store.undated(transaction, account_id, after, _POSTS_PER_TURN)
-            stored = await self._store.by_numbers(transaction, account, numbers)
+            library = await self._stores.libraries.lock(transaction, account_id)
+            numbers = await self._stores.checks.undated(library, after, _POSTS_PER_TURN)
+            stored = await self._stores.checks.by_numbers(transaction, account, numbers)
             # Those that cannot be read stay as they are; `bowerbird check` reports them.
             comparisons = [Comparison(one) for one in stored]
             rows = [_row(one) for one in comparisons if one.is_fixable and not one.is_lost]
             renderings = {row["number"]: row["rendering"] for row in rows}
             reworded = [row["number"] for row in rows if row["words"] is not None]
             counted = await self._counted.of(library, reworded)
-            await self._upserts.update(library, rows, counted)
+            await self._stores.upserts.update(library, rows, counted)
             await self._vectors.mark(
                 transaction,
                 account_id,
@@ -135,7 +123,7 @@ class Dating:
             if rows:
                 fields = dict.fromkeys([row["post_id"] for row in rows], _DATED)
                 happened = events.of_contents(fields)
-                await self._libraries.touch(transaction, account_id, happened, self._clock())
+                await self._stores.libraries.touch(library, happened, self._clock())
             return numbers[-1] if len(numbers) == _POSTS_PER_TURN else None
 
         after: int | None = 0
@@ -151,35 +139,28 @@ def _row(comparison: Comparison) -> dict[str, Any]:
     return {**comparison.row(""), "words": None}
 
 
-class PostTraits:
+class PostTraits(Service):
     """Finds the traits and the language of posts that an earlier release stored."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._libraries = LibraryStore(database)
-        self._store = CheckStore(database)
-        self._upserts = UpsertStore(database)
 
     async def due_accounts(self, after: int) -> Sequence[int]:
         """The next accounts with posts that nothing has looked at."""
-        return await self._store.accounts_without_traits(after, _ACCOUNTS_PER_PAGE)
+        return await self._stores.checks.accounts_without_traits(after, _ACCOUNTS_PER_PAGE)
 
     async def run(self, account_id: int) -> None:
-        async def work(transaction: Transaction) -> bool:
-            library = await self._libraries.lock(transaction, account_id)
-            found = await self._store.without_traits(transaction, account_id, _POSTS_PER_TURN)
+        async def work(library: LockedLibrary) -> bool:
+            found = await self._stores.checks.without_traits(library, _POSTS_PER_TURN)
             if not found:
                 return False
-            renderings = await self._upserts.renderings(library, list(found))
+            renderings = await self._stores.upserts.renderings(library, list(found))
             rows = [
                 {"number": number, **_traits(bits, renderings.get(number, b""))}
                 for number, bits in found.items()
             ]
-            await self._upserts.set_traits(library, rows)
-            await self._libraries.touch(transaction, account_id)
+            await self._stores.upserts.set_traits(library, rows)
+            await self._stores.libraries.touch(library)
             return True
 
-        while await self._database.write(work):  # noqa: ASYNC110 - leaves time for other writers
+        while await self._locked(account_id, work, is_service=True):  # noqa: ASYNC110 - leaves time for other writers
             await asyncio.sleep(_PAUSE_S)
 
 
@@ -222,7 +203,7 @@ Progress = Callable[[int, int], Awaitable[None]]
 _RECOUNTS: Final = 12
 
 
-class Reindexing:
+class Reindexing(TimedService):
     def __init__(
         self,
         database: Database,
@@ -230,15 +211,11 @@ class Reindexing:
         pause_s: float = _PAUSE_S,
         posts_per_turn: int = turns.POSTS_PER_TURN,
     ) -> None:
-        self._database = database
-        self._clock = clock
+        super().__init__(database, clock)
         self._pause_s = pause_s
         self._posts_per_turn = posts_per_turn
-        self._accounts = AccountStore(database)
-        self._libraries = LibraryStore(database)
         self._counts = WordCounts(database)
         self._counted = CountedWords(database)
-        self._upserts = UpsertStore(database)
         self._vectors = StaleVectors(database)
 
     async def due_accounts(self, after: int, *, job_kind: str) -> Sequence[int]:
@@ -261,7 +238,7 @@ class Reindexing:
         has_old_posts, last = False, BEFORE_ALL
         while True:
             await self._complete_counts(account_id)
-            account = await self._accounts.by_id(account_id, month_of(self._clock()))
+            account = await self._stores.accounts.by_id(account_id, month_of(self._clock()))
             if account is None:
                 raise errors.account_gone()
             posts, last = await self._next(account, last)
@@ -284,20 +261,19 @@ class Reindexing:
                 break
             await checks.account(account)
             await asyncio.sleep(self._pause_s * 2**attempt)
-            account = await self._accounts.by_id(account.account_id, month_of(self._clock()))
+            account = await self._stores.accounts.by_id(account.account_id, month_of(self._clock()))
 
     async def _complete_counts(self, account_id: int) -> None:
         """Adds the changes that imports have left, each in a transaction of its own."""
 
-        async def work(transaction: Transaction) -> bool:
-            library = await self._libraries.lock(transaction, account_id)
+        async def work(library: LockedLibrary) -> bool:
             has_added = await self._counts.add_pending(library)
-            if has_added and not await self._counts.is_pending(transaction, account_id):
+            if has_added and not await self._counts.is_pending(library.transaction, account_id):
                 # Cached answers about misspelled words did not know the new words.
-                await self._libraries.touch(transaction, account_id)
+                await self._stores.libraries.touch(library)
             return has_added
 
-        while await self._database.write(work):  # noqa: ASYNC110 - leaves time for other writers
+        while await self._locked(account_id, work, is_service=True):  # noqa: ASYNC110 - leaves time for other writers
             await asyncio.sleep(self._pause_s)
 
     async def _next(
@@ -321,33 +297,31 @@ class Reindexing:
         rows = await asyncio.to_thread(_rows_of, posts)
         hashes = {post.number: post.content_hash for post in posts}
 
-        async def work(transaction: Transaction) -> None:
-            library = await self._libraries.lock(transaction, account_id)
+        async def work(library: LockedLibrary) -> None:
             stored = await self._counts.still_uncounted(library, list(hashes), index_form())
             current = [row for row in rows if stored.get(row["number"]) == hashes[row["number"]]]
             readable = [row for row in current if row["words"] is not None]
             # Their old words stay in the index, and they count as posts without words.
             lost = [{**row, "words": ""} for row in current if row["words"] is None]
-            for write, some in (self._upserts.reword, readable), (self._upserts.count_words, lost):
+            for write, some in (
+                (self._stores.upserts.reword, readable),
+                (self._stores.upserts.count_words, lost),
+            ):
                 counted = await self._counted.of(library, [row["number"] for row in some])
                 await write(library, some, counted)
-            await self._mark_stale_vectors(transaction, account_id, posts, current)
-            await self._libraries.touch(transaction, account_id)
+            await self._mark_stale_vectors(library, posts, current)
+            await self._stores.libraries.touch(library)
 
-        await self._database.write(work)
+        await self._locked(account_id, work, is_service=True)
 
     async def _mark_stale_vectors(
-        self,
-        transaction: Transaction,
-        account_id: int,
-        posts: Sequence[UncountedPost],
-        current: Sequence[dict[str, Any]],
+        self, library: Writable, posts: Sequence[UncountedPost], current: Sequence[dict[str, Any]]
     ) -> None:
         """An earlier release embedded less of a post, too."""
         renderings = {post.number: post.rendering for post in posts}
         await self._vectors.mark(
-            transaction,
-            account_id,
+            library.transaction,
+            library.account_id,
             [row["number"] for row in current],
             lambda number: text_hash(text_of_rendering(renderings[number])),
         )

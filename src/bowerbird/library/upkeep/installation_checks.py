@@ -26,11 +26,8 @@ from bowerbird.search.meaning.embedding import MULTILINGUAL, local_model
 from bowerbird.search.meaning.models import model_folder
 from bowerbird.settings import PREFIX, Settings
 from bowerbird.storage import opening
-from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.accounts.credentials import VersionUseStore
 from bowerbird.storage.backup import archives
 from bowerbird.storage.backup.archives import LastBackup
-from bowerbird.storage.checks import CheckStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.files import Files
 from bowerbird.storage.migrations import SchemaProblem
@@ -40,8 +37,7 @@ from bowerbird.storage.sqlite import replacing
 from bowerbird.storage.sqlite.database import FILE_NAME, with_side_files
 from bowerbird.storage.sqlite.schema import LOCK_NAME as FOLDER_LOCK
 from bowerbird.storage.sqlite.write_queue import LOCK_NAME as WRITE_LOCK
-from bowerbird.storage.upkeep.jobs import JobStore
-from bowerbird.storage.words.vectors import VectorStore
+from bowerbird.storage.stores import TimedService
 
 _MAX_CHECKED: Final = 100_000
 _MAX_NAMED: Final = 3
@@ -266,24 +262,20 @@ async def _run(compute: Callable[[], Awaitable[T]]) -> T:
     return await compute()
 
 
-class OpenJobs:
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._store = JobStore(database)
-        self._clock = clock
-
+class OpenJobs(TimedService):
     async def page(self, after: tuple[int, int, str] = _FIRST) -> Sequence[OpenJob]:
         """By account, the oldest first, and one more than a page if there are more."""
-        return await self._store.open_page(after, PER_PAGE + 1)
+        return await self._stores.jobs.open_page(after, PER_PAGE + 1)
 
     async def retry(self, account_id: int, job_id: str) -> None:
-        if not await self._store.retry(account_id, job_id):
+        if not await self._stores.jobs.retry(account_id, job_id):
             raise Refusal(
                 Code.NOT_FOUND, "The job has not failed, or the same work is queued or running."
             )
 
     async def cancel(self, account_id: int, job_id: str) -> None:
         """Ends a waiting job; the worker of a running one notices within a second or two."""
-        if not await self._store.cancel(account_id, job_id, now=self._clock()):
+        if not await self._stores.jobs.cancel(account_id, job_id, now=self._clock()):
             raise Refusal(Code.NOT_FOUND, "The job has already ended.")
 
 
@@ -315,15 +307,10 @@ class State(Struct, frozen=True):
     results: list[Result]
 
 
-class Overview:
+class Overview(TimedService):
     def __init__(self, settings: Settings, database: Database, clock: Clock) -> None:
+        super().__init__(database, clock)
         self._settings = settings
-        self._clock = clock
-        self._jobs = JobStore(database)
-        self._accounts = AccountStore(database)
-        self._checks = CheckStore(database)
-        self._uses = VersionUseStore(database)
-        self._stores = VectorStore(database)
         self._state = Remembered(self._read_state, clock)
         self._installation = Remembered(self._check_installation, clock)
 
@@ -341,15 +328,15 @@ class Overview:
 
     async def stores(self, after: tuple[int, bytes] = _FIRST_STORE) -> Sequence[ListedVectorStore]:
         """The vector stores of all accounts, and one more than a page if there are more."""
-        return await self._stores.page(after, STORES_PER_PAGE + 1)
+        return await self._stores.vectors.page(after, STORES_PER_PAGE + 1)
 
     async def _read_state(self) -> State:
         now, settings = self._clock(), self._settings
-        engine, size = await self._checks.engine()
-        called = await self._uses.callers(day_of(now) - CALLED_DAYS)
+        engine, size = await self._stores.checks.engine()
+        called = await self._stores.version_uses.callers(day_of(now) - CALLED_DAYS)
         backup = health.backup(settings, now)
         return State(
-            accounts=await self._accounts.count_up_to(MAX_COUNTED + 1),
+            accounts=await self._stores.accounts.count_up_to(MAX_COUNTED + 1),
             engine=engine,
             database_bytes=size,
             free_bytes=health.free_bytes(settings),
@@ -359,7 +346,7 @@ class Overview:
                 health.address(settings),
                 health.data_folder(settings),
                 *([backup] if backup is not None else []),
-                await health.jobs(settings, self._jobs, now, is_quick=True),
+                await health.jobs(settings, self._stores.jobs, now, is_quick=True),
             ],
         )
 

@@ -26,25 +26,18 @@ from bowerbird.requests.limits import (
     EVENT_DAYS,
     EVENTS_MAX,
 )
-from bowerbird.storage.changes.bulk import BulkStore
-from bowerbird.storage.changes.events import EventStore
-from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.imports import ChangeStore, RunStore
+from bowerbird.storage.database import Database, Transaction, Writable
 from bowerbird.storage.ingest import (
     KEPT_PAGE_DAYS,
     RETENTION_DAYS,
-    FileImportStore,
-    IngestRunStore,
-    KeptPageStore,
 )
-from bowerbird.storage.libraries import ActivityStore, LibraryStore
-from bowerbird.storage.sign_in import Alive, OneTimeLinkStore, SessionStore, SpentAttemptStore
+from bowerbird.storage.sign_in import Alive
+from bowerbird.storage.stores import TimedService
 from bowerbird.storage.upkeep.idempotency import (
     RETENTION_HOURS,
     Due,
     Expiry,
     IdempotencyStore,
-    SweepStore,
 )
 
 _DAY: Final = 86_400 * MICROSECONDS
@@ -65,26 +58,12 @@ _RUNS_KEPT_DAYS: Final = 30
 _STOPPED_AFTER: Final = 24 * 3_600 * MICROSECONDS
 
 
-class Sweeping:
+class Sweeping(TimedService):
     def __init__(self, database: Database, clock: Clock, pause_s: float = _PAUSE_S) -> None:
-        self._database = database
-        self._store = SweepStore(database)
+        super().__init__(database, clock)
         self._answers = IdempotencyStore(database)
         self._purging = Purging(database, clock)
-        self._events = EventStore(database)
-        self._runs = IngestRunStore(database)
-        self._kept_pages = KeptPageStore(database)
-        self._file_imports = FileImportStore(database)
-        self._changes = ChangeStore(database)
-        self._imports = RunStore(database)
-        self._sessions = SessionStore(database)
-        self._activity = ActivityStore(database)
-        self._links = OneTimeLinkStore(database)
-        self._attempts = SpentAttemptStore(database)
         self._annotations = AnnotationUpkeep(database, pause_s)
-        self._bulk = BulkStore(database)
-        self._libraries = LibraryStore(database)
-        self._clock = clock
         self._pause_s = pause_s
         self._log = structlog.get_logger()
 
@@ -94,7 +73,7 @@ class Sweeping:
         await self._annotations.run()
         expiry = _expiry(now)
         removed, after = await self._sweep_proofs(now), 0
-        while page := await self._store.next_accounts(after, _ACCOUNTS_PER_PAGE, expiry):
+        while page := await self._stores.sweeping.next_accounts(after, _ACCOUNTS_PER_PAGE, expiry):
             for due in page:
                 if due.has_stopped_runs:
                     await self._interrupt_runs(due.account_id, expiry.stopped_before)
@@ -114,10 +93,14 @@ class Sweeping:
         """What an account has to remove, some rows at a time."""
         account_id, most = due.account_id, _REMOVED_PER_TRANSACTION
         if due.has_old_answers:
-            yield lambda t: self._answers.sweep(t, account_id, expiry.answers_before, most)
+            yield lambda t: self._answers.sweep(
+                Writable(t, account_id), expiry.answers_before, most
+            )
         if due.has_old_events:
             before, rows = expiry.events_before, expiry.events_kept
-            yield lambda t: self._events.sweep(t, account_id, before=before, kept=rows, most=most)
+            yield lambda t: self._stores.events.sweep(
+                Writable(t, account_id), before=before, kept=rows, most=most
+            )
         if due.has_old_changes:
             stopped = expiry.stopped_before
             yield lambda t: self._sweep_changes(t, account_id, now, stopped)
@@ -125,57 +108,63 @@ class Sweeping:
             trashed = expiry.trash_before
             yield lambda t: self._purging.oldest(t, account_id, before=trashed, most=most)
         if due.has_old_logs:
-            yield lambda t: self._sweep_log(t, account_id, now)
+            yield lambda t: self._sweep_log(Writable(t, account_id), now)
         if due.has_old_ingest:
             pages, runs, kept = expiry.pages_before, expiry.runs_before, expiry.kept_before
-            yield lambda t: self._runs.sweep(
-                t, account_id, pages_before=pages, runs_before=runs, most=most
+            yield lambda t: self._stores.ingest_runs.sweep(
+                Writable(t, account_id), pages_before=pages, runs_before=runs, most=most
             )
-            yield lambda t: self._kept_pages.sweep(t, account_id, kept, _KEPT_PAGES_PER_TRANSACTION)
-            yield lambda t: self._file_imports.sweep(t, account_id, pages, most)
+            yield lambda t: self._stores.kept_pages.sweep(
+                Writable(t, account_id), kept, _KEPT_PAGES_PER_TRANSACTION
+            )
+            yield lambda t: self._stores.file_imports.sweep(Writable(t, account_id), pages, most)
         yield from self._removals_of_website(due, now, expiry)
 
     def _removals_of_website(self, due: Due, now: int, expiry: Expiry) -> Iterator[Removal]:
         account_id, most = due.account_id, _REMOVED_PER_TRANSACTION
         if due.has_old_sessions:
-            yield lambda t: self._sessions.sweep(t, account_id, Alive.at(now))
+            yield lambda t: self._stores.sessions.sweep(Writable(t, account_id), Alive.at(now))
         if due.has_old_activity:
             before, entries = expiry.activity_before, expiry.activity_most
-            yield lambda t: self._activity.sweep(t, account_id, before, entries, most)
+            yield lambda t: self._stores.activity.sweep(
+                Writable(t, account_id), before, entries, most
+            )
 
     async def _sweep_changes(
         self, transaction: Transaction, account_id: int, now: int, stopped: int
     ) -> int:
-        library = await self._libraries.lock_if_there(transaction, account_id)
+        library = await self._stores.libraries.lock_if_there(transaction, account_id)
         if library is None:
             return 0
         most = _REMOVED_PER_TRANSACTION
-        return await self._bulk.sweep(library, now=now, stopped_before=stopped, most=most)
+        return await self._stores.bulk.sweep(library, now=now, stopped_before=stopped, most=most)
 
-    async def _sweep_log(self, transaction: Transaction, account_id: int, now: int) -> int:
-        run = await self._changes.expired(transaction, account_id, now)
+    async def _sweep_log(self, library: Writable, now: int) -> int:
+        run = await self._stores.import_changes.expired(library, now)
         if run is None:
             return 0
         # The last removal of a run removes no change, but marks its log as empty.
-        return 1 + await self._changes.remove_first(
-            transaction, account_id, run, _REMOVED_PER_TRANSACTION
+        return 1 + await self._stores.import_changes.remove_first(
+            library, run, _REMOVED_PER_TRANSACTION
         )
 
     async def _interrupt_runs(self, account_id: int, before: int) -> None:
         kept, most = kept_changes.KEPT, _REMOVED_PER_TRANSACTION
         await self._repeat(
-            lambda t: self._imports.interrupt(t, account_id, before=before, kept=kept, most=most)
+            lambda t: self._stores.import_runs.interrupt(
+                Writable(t, account_id), before=before, kept=kept, most=most
+            )
         )
 
     async def _sweep_proofs(self, now: int) -> int:
         """Links and attempts of any account, and of none."""
         most = _REMOVED_PER_TRANSACTION
-        has_links, has_attempts = await self._store.has_old_proofs(now)
+        has_links, has_attempts = await self._stores.sweeping.has_old_proofs(now)
         removed = 0
         if has_links:
-            removed += await self._repeat(lambda t: self._links.sweep(t, now, most))
+            removed += await self._repeat(lambda t: self._stores.one_time_links.sweep(t, now, most))
         if has_attempts:
-            removed += await self._repeat(lambda t: self._attempts.sweep(t, now, most))
+            removed += await self._repeat(lambda t: self._stores.spent_attempts.sweep(t, now, most))
         return removed
 
     async def _repeat(self, removal: Removal) -> int:

@@ -18,10 +18,8 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.words import PART_POSTS, NewVector, UnembeddedPost, VectorStoreState
 from bowerbird.search.meaning.embedding import POST_THREADS, Embedder
 from bowerbird.search.meaning.models import Models, needs_second_model
-from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.libraries import LibraryStore
-from bowerbird.storage.words.vectors import BuildProgress, VectorPart, VectorStore
+from bowerbird.storage.words.vectors import BuildProgress, VectorPart
 
 if TYPE_CHECKING:
     from bowerbird.search.meaning.arrays import Floats
@@ -35,7 +33,7 @@ from bowerbird.model.jobs import EMBEDDING
 from bowerbird.model.posts.bookmarks import Post, own_words
 from bowerbird.model.posts.media import DOMAIN, attached_texts
 from bowerbird.model.words import BUILD
-from bowerbird.storage.upkeep.jobs import JobStore
+from bowerbird.storage.stores import Service, TimedService
 from bowerbird.storage.words.vectors import CurrentModels
 
 
@@ -83,10 +81,7 @@ def _article_title(quoted: dict[str, Any]) -> str | None:
     return (quoted.get("article") or {}).get("title")
 
 
-class StaleVectors:
-    def __init__(self, database: Database) -> None:
-        self._store = VectorStore(database)
-
+class StaleVectors(Service):
     async def mark(
         self,
         transaction: Transaction,
@@ -102,12 +97,14 @@ class StaleVectors:
             return
         hashes: dict[int, bytes] = {}
         stale: dict[bytes, list[int]] = {}
-        for number, model, hash in await self._store.text_hashes(transaction, account_id, numbers):
+        for number, model, hash in await self._stores.vectors.text_hashes(
+            transaction, account_id, numbers
+        ):
             if number not in hashes:
                 hashes[number] = hash_of(number)
             if hash != hashes[number]:
                 stale.setdefault(model, []).append(number)
-        await self._store.mark_stale(transaction, account_id, stale)
+        await self._stores.vectors.mark_stale(transaction, account_id, stale)
 
 
 JOB: Final = BUILD
@@ -123,17 +120,13 @@ _PAUSE_S: Final = 0.02
 _NO_MODEL: Final = b""
 
 
-class VectorSweeps:
+class VectorSweeps(TimedService):
     def __init__(
         self, database: Database, models: Models, clock: Clock, pause_s: float = _PAUSE_S
     ) -> None:
-        self._database = database
+        super().__init__(database, clock)
         self._models = models
-        self._clock = clock
         self._pause_s = pause_s
-        self._store = VectorStore(database)
-        self._libraries = LibraryStore(database)
-        self._jobs = JobStore(database)
         # Posts of paid accounts without a vector at the last sweep, for the metrics.
         self.pending = 0
 
@@ -146,17 +139,19 @@ class VectorSweeps:
         if second is not None and await _is_usable(second):
             models = (current.identity, second.identity)
         after, pending = 0, 0
-        while page := await self._store.accounts_to_build(models, after, _ACCOUNTS_PER_PAGE):
+        while page := await self._stores.vectors.accounts_to_build(
+            models, after, _ACCOUNTS_PER_PAGE
+        ):
             pending += sum(max(account.missing, account.missing_second) for account in page)
             accounts = [account.account_id for account in page]
-            await self._jobs.add_for(accounts, JOB, EMBEDDING, self._clock())
+            await self._stores.jobs.add_for(accounts, JOB, EMBEDDING, self._clock())
             after = page[-1].account_id
         self.pending = pending
 
     async def remove_expired(self) -> None:
         """Removes vectors 30 days after the plan ended, and those of a replaced model."""
         now = self._clock()
-        await self._store.update_unpaid_since(now)
+        await self._stores.vectors.update_unpaid_since(now)
         models = self._models.identities
         if self._models.is_second_missing:
             # Its vectors look like those of a replaced model. They would serve again with it.
@@ -164,7 +159,7 @@ class VectorSweeps:
         before, has_removed = now - _RETENTION, True
         while has_removed:
             has_removed = False
-            page = await self._store.expired(models, before, _ACCOUNTS_PER_PAGE)
+            page = await self._stores.vectors.expired(models, before, _ACCOUNTS_PER_PAGE)
             for account_id, expired in page:
                 has_removed |= await self._remove(account_id, expired, models, before)
 
@@ -175,10 +170,12 @@ class VectorSweeps:
 
         async def work(transaction: Transaction) -> int:
             # Checked every time: if the account pays again, the remaining vectors stay.
-            await self._libraries.lock(transaction, account_id)
-            if not await self._store.is_expired(transaction, account_id, expired, models, before):
+            await self._stores.libraries.lock(transaction, account_id)
+            if not await self._stores.vectors.is_expired(
+                transaction, account_id, expired, models, before
+            ):
                 return 0
-            return await self._store.remove_some(
+            return await self._stores.vectors.remove_some(
                 transaction, account_id, expired, _REMOVED_PER_TRANSACTION
             )
 
@@ -217,14 +214,10 @@ _MAX_PASSES: Final = 3
 _LAST: Final = 2**63 - 1
 
 
-class VectorBuilds:
+class VectorBuilds(TimedService):
     def __init__(self, database: Database, models: Models, clock: Clock) -> None:
-        self._database = database
+        super().__init__(database, clock)
         self._models = models
-        self._clock = clock
-        self._store = VectorStore(database)
-        self._accounts = AccountStore(database)
-        self._libraries = LibraryStore(database)
         # Totals since the process started, for the metrics.
         self.embedded = 0
         self.seconds = 0.0
@@ -250,50 +243,53 @@ class VectorBuilds:
     async def _build(self, account_id: int, embedder: Embedder, progress: Progress) -> int:
         embedded = 0
         for _ in range(_MAX_PASSES):
-            account = await self._accounts.by_id(account_id, month_of(self._clock()))
+            account = await self._stores.accounts.by_id(account_id, month_of(self._clock()))
             if account is None or account.is_free:
                 break
             store = await self._get_or_create(account, embedder)
             if store.is_built and store.embedded >= account.total:
                 break
             embedded += await self._pass(account, store, embedder, progress)
-            await self._store.mark_built(account_id, embedder.identity)
+            await self._stores.vectors.mark_built(account_id, embedder.identity)
         return embedded
 
     async def _needs(self, account_id: int, embedder: Embedder, second: Embedder) -> bool:
         """Whether the account has vectors of the second model, or a post that needs them."""
-        account = await self._accounts.by_id(account_id, month_of(self._clock()))
-        stores = {store.model: store for store in await self._store.stores(account_id)}
+        account = await self._stores.accounts.by_id(account_id, month_of(self._clock()))
+        stores = {store.model: store for store in await self._stores.vectors.stores(account_id)}
         if account is None or account.is_free or second.identity in stores:
             return second.identity in stores
         store = stores.get(embedder.identity)
         if store is None:
             return False
         first = store.examined_below
-        while posts := await self._store.posts(account, first, _EXAMINED):
+        while posts := await self._stores.vectors.posts(account, first, _EXAMINED):
             if await asyncio.to_thread(_has_foreign, posts):
                 return True
             first = posts[-1].number + 1
         if first > store.examined_below:
-            await self._store.mark_examined(account_id, store, first)
+            await self._stores.vectors.mark_examined(account_id, store, first)
         return False
 
     async def _store_parts(self, account_id: int, embedder: Embedder) -> None:
         """Stores vectors together, which the first search after a start reads faster."""
-        stores = await self._store.stores(account_id)
+        stores = await self._stores.vectors.stores(account_id)
         store = next((each for each in stores if each.model == embedder.identity), None)
         if store is None or not store.dimensions:
             return
         after = (0, 0)
-        for written, number, posts in await self._store.part_ends(account_id, store.model):
+        for written, number, posts in await self._stores.vectors.part_ends(account_id, store.model):
             last = (written, number)
-            count = await self._store.count_between(account_id, store.model, after, last)
+            count = await self._stores.vectors.count_between(account_id, store.model, after, last)
             # Posts were deleted or embedded again since.
             if count != posts:
                 await self._store_part(account_id, store, after, last, count)
             after = last
         end = (_LAST, _LAST)
-        while await self._store.count_between(account_id, store.model, after, end) >= PART_POSTS:
+        while (
+            await self._stores.vectors.count_between(account_id, store.model, after, end)
+            >= PART_POSTS
+        ):
             after = await self._store_part(account_id, store, after, None, PART_POSTS)
 
     async def _store_part(
@@ -307,7 +303,9 @@ class VectorBuilds:
         """Stores the next rows together, up to `last`; returns the last row."""
         rows = []
         if count:
-            rows = list(await self._store.rows_since(account_id, store.model, after, count))
+            rows = list(
+                await self._stores.vectors.rows_since(account_id, store.model, after, count)
+            )
         if last is not None:
             rows = [row for row in rows if (row[3], row[0]) <= last]
         end = last or (rows[-1][3], rows[-1][0])
@@ -315,18 +313,18 @@ class VectorBuilds:
         part = VectorPart(end[0], end[1], len(rows), content)
 
         async def work(transaction: Transaction) -> None:
-            await self._libraries.lock(transaction, account_id)
-            await self._store.put_part(transaction, account_id, store.model, part)
+            await self._stores.libraries.lock(transaction, account_id)
+            await self._stores.vectors.put_part(transaction, account_id, store.model, part)
 
         await self._database.write(work)
         return end
 
     async def _get_or_create(self, account: Account, embedder: Embedder) -> VectorStoreState:
         for _ in range(2):
-            for store in await self._store.stores(account.account_id):
+            for store in await self._stores.vectors.stores(account.account_id):
                 if store.model == embedder.identity:
                     return store
-            await self._store.create(
+            await self._stores.vectors.create(
                 account.account_id, embedder.identity, embedder.name, self._clock()
             )
         raise errors.account_gone()
@@ -337,7 +335,7 @@ class VectorBuilds:
         """Goes through the bookmarks once, from the first number that may lack a vector."""
         embedded, first, is_complete = 0, store.complete_below, True
         complete_below = first
-        while posts := await self._store.missing(account, store.model, first, _BATCH):
+        while posts := await self._stores.vectors.missing(account, store.model, first, _BATCH):
             vectors, dimensions = await self._embed(embedder, posts)
             store = _with_dimensions(store, dimensions)
             first = posts[-1].number + 1
@@ -373,8 +371,10 @@ class VectorBuilds:
         build: BuildProgress,
     ) -> bool | None:
         async def work(transaction: Transaction) -> bool | None:
-            await self._libraries.lock(transaction, account.account_id)
-            return await self._store.put(transaction, account.account_id, store, vectors, build)
+            await self._stores.libraries.lock(transaction, account.account_id)
+            return await self._stores.vectors.put(
+                transaction, account.account_id, store, vectors, build
+            )
 
         return await self._database.write(work)
 

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from bowerbird.storage.stores import Service
+
 if TYPE_CHECKING:
     from bowerbird.search.meaning.arrays import Integers
     from bowerbird.search.meaning.vectors import Block, Matrix, MatrixCache
@@ -195,14 +197,14 @@ _FEW: Final = 12
 _CACHE_BYTES: Final = 256 * 1024 * 1024
 
 
-class SemanticSearch:
+class SemanticSearch(Service):
     def __init__(
         self, database: Database, models: Models | None = None, cache_bytes: int = _CACHE_BYTES
     ) -> None:
         """Without models, no vectors are used; everything else works the same."""
-        self._store = VectorStore(database)
+        super().__init__(database)
         self._models = models
-        self._matrices = Matrices(self._store, cache_bytes)
+        self._matrices = Matrices(self._stores.vectors, cache_bytes)
         self._scans = LruCache(_CACHED_SCANS)
         self._queries = LruCache(_CACHED_QUERIES)
         self._number_sets = LruCache(_CACHED_NUMBER_SETS)
@@ -225,11 +227,11 @@ class SemanticSearch:
         """The vectors used for answers: of an older model until the present one is built."""
         if self._models is None:
             return None
-        return self._serving(await self._store.stores(account.account_id))
+        return self._serving(await self._stores.vectors.stores(account.account_id))
 
     async def building(self, account: Account) -> VectorStoreState | None:
         """The vectors of the present model, however far their build is."""
-        return self._building(await self._store.stores(account.account_id))
+        return self._building(await self._stores.vectors.stores(account.account_id))
 
     async def require(
         self, account: Account, reader: Reader | None = None
@@ -237,10 +239,10 @@ class SemanticSearch:
         """The vectors used for answers; None for an empty library, which needs none."""
         if self._models is None:
             raise plans.no_vectors()
-        stores = await self._store.stores(account.account_id, reader)
+        stores = await self._stores.vectors.stores(account.account_id, reader)
         serving = self._serving(stores)
         if serving is None and account.total:
-            error = await self._store.build_error(account.account_id, reader)
+            error = await self._stores.vectors.build_error(account.account_id, reader)
             raise self._not_built(account, stores, error)
         return serving
 
@@ -256,7 +258,7 @@ class SemanticSearch:
         """Why an account's build does not continue, as far as any process knows."""
         if self.problem is not None:
             return self.problem
-        return self._problem(await self._store.build_error(account.account_id))
+        return self._problem(await self._stores.vectors.build_error(account.account_id))
 
     def _serving(self, stores: Sequence[VectorStoreState]) -> VectorStoreState | None:
         if self._models is None:

@@ -9,7 +9,6 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from bowerbird import errors
-from bowerbird.clock import Clock
 from bowerbird.model.events import EventType, Happening
 from bowerbird.model.labels import Bucket, Query, View, ViewSort
 from bowerbird.model.words import normalized
@@ -18,9 +17,9 @@ from bowerbird.requests.filters import moves, readers, sent
 from bowerbird.requests.limits import SLUG_MAX, VIEWS_MAX
 from bowerbird.requests.views import NewBucket, NewSort, NewView, ViewChange, ViewQuery
 from bowerbird.search.queries import query_language
-from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.labels import ViewStore
-from bowerbird.storage.libraries import LibraryStore, LockedLibrary
+from bowerbird.storage.database import Transaction
+from bowerbird.storage.libraries import LockedLibrary
+from bowerbird.storage.stores import TimedService
 
 _LATIN_MARKS: Final = re.compile(r"(?<=[A-Za-z])[\u0300-\u036f]+")
 # Letters without a shape, and signs that only choose between shapes of the letter before them.
@@ -218,21 +217,16 @@ class Locked(Struct, frozen=True):
     views: dict[str, View]
 
 
-class ViewWriting:
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._store = ViewStore(database)
-        self._libraries = LibraryStore(database)
-        self._clock = clock
-
+class ViewWriting(TimedService):
     async def lock(self, transaction: Transaction, account_id: int) -> Locked:
-        library = await self._libraries.lock(transaction, account_id)
-        return Locked(library, await self._store.all_within(transaction, account_id))
+        library = await self._stores.libraries.lock(transaction, account_id)
+        return Locked(library, await self._stores.views.all_within(library))
 
     async def put(self, locked: Locked, views: Sequence[View], view: View) -> None:
         """Stores a view, and gives the others their places in the order of `views`."""
-        await self._store.put(locked.library, view)
+        await self._stores.views.put(locked.library, view)
         moved = misplaced(views)
-        await self._store.place(locked.library, moved)
+        await self._stores.views.place(locked.library, moved)
         before = locked.views.get(view.slug)
         kind = EventType.VIEW_CREATED if before is None else EventType.VIEW_CHANGED
         fields = () if before is None else changed_fields(before, view)
@@ -240,9 +234,9 @@ class ViewWriting:
         await self._note(locked, [Happening(kind, fields=fields, view=view.slug)], others)
 
     async def delete(self, locked: Locked, view: View) -> None:
-        await self._store.delete(locked.library, view.slug)
+        await self._stores.views.delete(locked.library, view.slug)
         moved = misplaced([each for each in locked.views.values() if each.slug != view.slug])
-        await self._store.place(locked.library, moved)
+        await self._stores.views.place(locked.library, moved)
         await self._note(locked, [Happening(EventType.VIEW_DELETED, view=view.slug)], moved)
 
     async def put_back(self, library: LockedLibrary, slug: str, before: View | None) -> bool:
@@ -269,9 +263,7 @@ class ViewWriting:
             Happening(EventType.VIEW_CHANGED, fields=("position",), view=slug) for slug in moved
         ]
         library = locked.library
-        await self._libraries.touch(
-            library.transaction, library.account_id, happened, self._clock()
-        )
+        await self._stores.libraries.touch(library, happened, self._clock())
 
 
 def check_room(locked: Locked) -> None:

@@ -28,7 +28,7 @@ from bowerbird.requests.filters import MEANING, filter_of, flags_of
 from bowerbird.requests.limits import PINNED_VIEWS_SHOWN
 from bowerbird.requests.views import NewView, ViewBookmarksQuery, ViewChange, ViewQuery
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.labels import ViewStore
+from bowerbird.storage.stores import TimedService
 
 
 class ViewResponse(Struct, frozen=True):
@@ -63,24 +63,23 @@ ChangedView = tuple[ViewResponse, BulkRow | None]
 """A view, and the change; None if nothing has changed."""
 
 
-class Views:
+class Views(TimedService):
     def __init__(
         self, database: Database, bookmarks: Bookmarks, clock: Clock, budget: Budget | None = None
     ) -> None:
-        self._store = ViewStore(database)
+        super().__init__(database, clock)
         self._writing = ViewWriting(database, clock)
         self._kept = KeptChanges(database, clock)
         self._zones = TimeZones(database)
         self._bookmarks = bookmarks
-        self._clock = clock
         self._counts = ViewCounts(budget)
 
     async def all(self, account: Account) -> list[View]:
-        return await self._store.all(account.account_id)
+        return await self._stores.views.all(account.account_id)
 
     async def pinned(self, account: Account) -> list[ViewResponse]:
         """The first views of the sidebar. It is on every page, so it hardly waits for counts."""
-        views = await self._store.pinned(account.account_id, PINNED_VIEWS_SHOWN)
+        views = await self._stores.views.pinned(account.account_id, PINNED_VIEWS_SHOWN)
         counts = await self._count(
             account, [view.base_query for view in views], None, wait_s=self._counts.budget.page_s
         )
@@ -89,7 +88,7 @@ class Views:
     async def find(self, account: Account, slug: str) -> View:
         view = None
         if "\x00" not in slug:
-            view = await self._store.by_slug(account.account_id, changes.composed(slug))
+            view = await self._stores.views.by_slug(account.account_id, changes.composed(slug))
         if view is None:
             raise errors.not_found("Smart View", slug)
         return view

@@ -26,9 +26,8 @@ from bowerbird.model.accounts import Account, ActivityKind
 from bowerbird.model.events import Delivery, DeliveryState, Webhook, WebhookState
 from bowerbird.requests.limits import DELIVERIES_KEPT, WAITING_DELIVERIES_MAX
 from bowerbird.settings import Settings
-from bowerbird.storage.accounts.accounts import AccountStore
-from bowerbird.storage.changes.events import WebhookStore
-from bowerbird.storage.database import Database, Transaction
+from bowerbird.storage.database import Database, Writable
+from bowerbird.storage.stores import TimedService
 
 if TYPE_CHECKING:
     from bowerbird.library.webhooks.sending import Attempt, Sender
@@ -44,7 +43,7 @@ _MAIL_PAUSE: Final = 3_600 * MICROSECONDS
 _MAIL_FOR: Final = 86_400 * MICROSECONDS
 
 
-class Delivering:
+class Delivering(TimedService):
     def __init__(
         self,
         database: Database,
@@ -54,14 +53,11 @@ class Delivering:
         digest: Callable[[Account, str], Awaitable[object]] | None = None,
     ) -> None:
         """`digest` reads one by its id."""
+        super().__init__(database, clock)
         self._digest = digest
-        self._database = database
-        self._clock = clock
         self._sender = sender or (lambda: _new_sender(settings))
         self._site_origin = settings.site_origin
         self._mailer = Mailer(settings)
-        self._store = WebhookStore(database)
-        self._accounts = AccountStore(database)
         self._events = Events(database, clock)
         self._matching = messages.Matching(database, self._events)
         self._activity = Activity(database, clock)
@@ -69,14 +65,14 @@ class Delivering:
         self._log = structlog.get_logger()
 
     async def due_accounts(self, after: int) -> Sequence[int]:
-        return await self._store.due_accounts(after, self._clock(), _ACCOUNTS_PER_PAGE)
+        return await self._stores.webhooks.due_accounts(after, self._clock(), _ACCOUNTS_PER_PAGE)
 
     async def waiting_accounts(self, after: int) -> Sequence[int]:
-        return await self._store.waiting_accounts(after, _ACCOUNTS_PER_PAGE)
+        return await self._stores.webhooks.waiting_accounts(after, _ACCOUNTS_PER_PAGE)
 
     async def run(self, account_id: int, turn_s: float) -> bool:
         """Delivers what is due, for about so long; returns whether something is left."""
-        account = await self._accounts.by_id(account_id, month_of(self._clock()))
+        account = await self._stores.accounts.by_id(account_id, month_of(self._clock()))
         if account is None:
             return False
         async with self._sender() as sender:
@@ -84,20 +80,24 @@ class Delivering:
             if account.is_free:
                 return False
             end, now = time.monotonic() + turn_s, self._clock()
-            due = [hook for hook in await self._store.all(account_id) if hook.next_try_at <= now]
+            due = [
+                hook
+                for hook in await self._stores.webhooks.all(account_id)
+                if hook.next_try_at <= now
+            ]
             # A webhook that is slow delays no other one.
             return any(await _all(self._follow(account, hook, sender, end) for hook in due))
 
     async def _send_waiting(self, account: Account, sender: "Sender") -> None:
         account_id = account.account_id
-        hooks = {hook.webhook_id: hook for hook in await self._store.all(account_id)}
+        hooks = {hook.webhook_id: hook for hook in await self._stores.webhooks.all(account_id)}
 
         async def send(delivery: Delivery) -> None:
             attempt = await self._attempt(account, hooks[delivery.webhook_id], delivery, sender)
             done = DeliveryState.FAILED if attempt.problem else DeliveryState.DELIVERED
             await self._put(account, _after(delivery, attempt, done, self._clock()))
 
-        waiting = await self._store.waiting(account_id, WAITING_DELIVERIES_MAX)
+        waiting = await self._stores.webhooks.waiting(account_id, WAITING_DELIVERIES_MAX)
         await _all(send(one) for one in waiting if one.webhook_id in hooks)
 
     async def _follow(self, account: Account, hook: Webhook, sender: "Sender", end: float) -> bool:
@@ -171,17 +171,17 @@ class Delivering:
         if to == hook.delivered and done is None:
             return hook
 
-        async def work(transaction: Transaction) -> bool:
+        async def work(library: Writable) -> bool:
             at = None if done is None else done.tried_at
-            is_ours = await self._store.advance(transaction, account_id, hook, to, at)
+            is_ours = await self._stores.webhooks.advance(library, hook, to, at)
             if done is not None:
-                await self._store.put_delivery(transaction, account_id, done, DELIVERIES_KEPT)
+                await self._stores.webhooks.put_delivery(library, done, DELIVERIES_KEPT)
             return is_ours
 
-        if not await self._database.write(work, account_id):
+        if not await self._transact(account_id, work):
             return None
         # A person may have paused or changed it since.
-        found = await self._store.one(self._database, account_id, hook.webhook_id)
+        found = await self._stores.webhooks.one(self._library(account_id), hook.webhook_id)
         return found if found is not None and _is_same(found, hook) else None
 
     async def _fail(
@@ -201,30 +201,31 @@ class Delivering:
         )
         state = DeliveryState.FAILED if is_over else DeliveryState.RETRYING
 
-        async def work(transaction: Transaction) -> bool:
+        async def work(library: Writable) -> bool:
             done = _after(delivery, attempt, state, now)
-            await self._store.put_delivery(transaction, account_id, done, DELIVERIES_KEPT)
-            if not await self._store.fail(transaction, account_id, failed, now) or not is_over:
+            await self._stores.webhooks.put_delivery(library, done, DELIVERIES_KEPT)
+            if not await self._stores.webhooks.fail(library, failed, now) or not is_over:
                 return False
             entry = self._activity.entry(ActivityKind.WEBHOOK_DISABLED, host_of(hook.url))
-            await self._activity.add(transaction, account_id, entry)
+            await self._activity.add(library, entry)
             return True
 
-        if await self._database.write(work, account_id):
+        if await self._transact(account_id, work):
             self._log.info("webhook disabled", account=account_id, webhook=hook.webhook_id)
             if failed.is_untold:
                 await self._tell(account, failed)
 
     async def _put(self, account: Account, done: Delivery) -> None:
-        async def work(transaction: Transaction) -> None:
-            await self._store.put_delivery(transaction, account.account_id, done, DELIVERIES_KEPT)
 
-        await self._database.write(work, account.account_id)
+        await self._transact(
+            account.account_id,
+            lambda library: self._stores.webhooks.put_delivery(library, done, DELIVERIES_KEPT),
+        )
 
     async def _tell(self, account: Account, hook: Webhook) -> None:
         """Sends the email that a webhook was disabled. The page says so in any case."""
         account_id, now = account.account_id, self._clock()
-        member = await self._accounts.membership(account_id)
+        member = await self._stores.accounts.membership(account_id)
         is_untold = False
         if member is not None and member.email:
             try:
@@ -234,16 +235,12 @@ class Delivering:
             except (MailOutcomeUnknown, MailRefused) as problem:
                 self._log.warning("webhook email not sent", account=account_id, reason=str(problem))
 
-        async def work(transaction: Transaction) -> None:
-            await self._store.set_untold(
-                transaction,
-                account_id,
-                hook.webhook_id,
-                is_untold=is_untold,
-                next_try_at=now + _MAIL_PAUSE,
-            )
-
-        await self._database.write(work, account_id)
+        await self._transact(
+            account_id,
+            lambda library: self._stores.webhooks.set_untold(
+                library, hook.webhook_id, is_untold=is_untold, next_try_at=now + _MAIL_PAUSE
+            ),
+        )
 
 
 async def _all(works: Iterable[Coroutine[Any, Any, T]]) -> list[T]:

@@ -36,10 +36,9 @@ from bowerbird.requests.filters import filter_of
 from bowerbird.requests.limits import MESSAGE_BYTES_MAX
 from bowerbird.requests.views import ViewQuery
 from bowerbird.settings import Settings
-from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.bookmarks.filters import handle_of
-from bowerbird.storage.bookmarks.trash import TrashStore
 from bowerbird.storage.database import Database
+from bowerbird.storage.stores import Service
 
 PREFIX: Final = "whsec_"
 _BYTES: Final = 32
@@ -144,12 +143,10 @@ def filter_for(tag: str, query: str, now: int) -> BookmarkFilter:
     return filter_of(asked, now)
 
 
-class Matching:
+class Matching(Service):
     def __init__(self, database: Database, events: Events) -> None:
-        self._database = database
+        super().__init__(database)
         self._events = events
-        self._bookmarks = BookmarkStore(database)
-        self._trash = TrashStore(database)
 
     async def wanted(
         self, account: Account, hook: Webhook, events: Sequence[Event], now: int
@@ -165,7 +162,7 @@ class Matching:
         left: set[str] = set()
         if posts:
             narrowed = msgspec.structs.replace(filter, post_ids=tuple(posts))
-            matching = set(await self._bookmarks.post_ids(account, narrowed))
+            matching = set(await self._stores.bookmarks.post_ids(account, narrowed))
         if others := posts - matching:
             stored = await self._stored(account, list(others))
             # After the posts, which have what happened meanwhile.
@@ -188,8 +185,8 @@ class Matching:
 
     async def _stored(self, account: Account, post_ids: Sequence[str]) -> dict[str, bytes]:
         """Those that are in the library, or in the trash."""
-        trashed = await self._trash.within(self._database, account.account_id, post_ids, 0)
-        posts = await self._bookmarks.by_post_ids(account, post_ids)
+        trashed = await self._stores.trash.within(self._library(account.account_id), post_ids, 0)
+        posts = await self._stores.bookmarks.by_post_ids(account, post_ids)
         return {one.post_id: one.bookmark for one in trashed} | posts
 
 

@@ -33,10 +33,8 @@ from bowerbird.model.jobs import WEBHOOKS
 from bowerbird.requests import limits
 from bowerbird.requests.rules import NewWebhook, WebhookChange
 from bowerbird.settings import Settings
-from bowerbird.storage.changes.events import WebhookStore
-from bowerbird.storage.database import Database, Reader, Transaction
-from bowerbird.storage.libraries import LibraryStore
-from bowerbird.storage.upkeep.jobs import JobStore
+from bowerbird.storage.database import Database, Readable, Reader, Transaction, Writable
+from bowerbird.storage.stores import TimedService
 
 if TYPE_CHECKING:
     from bowerbird.library.webhooks.sending import Sender
@@ -105,7 +103,7 @@ class DeliveryResponse(Struct, frozen=True, kw_only=True):
     """What was sent. Only in the answer about one message."""
 
 
-class Webhooks:
+class Webhooks(TimedService):
     def __init__(
         self,
         database: Database,
@@ -113,25 +111,21 @@ class Webhooks:
         settings: Settings,
         wake_worker: Callable[[], None] = lambda: None,
     ) -> None:
-        self._database = database
-        self._clock = clock
+        super().__init__(database, clock)
         self._settings = settings
         self._wake = wake_worker
-        self._store = WebhookStore(database)
-        self._jobs = JobStore(database)
-        self._libraries = LibraryStore(database)
         self._rules = RuleReferences(database, clock)
         self._activity = Activity(database, clock)
         self._vault = messages.vault_of(settings)
 
     async def all(self, account: Account) -> list[WebhookResponse]:
-        return [self.shown(one) for one in await self._store.all(account.account_id)]
+        return [self.shown(one) for one in await self._stores.webhooks.all(account.account_id)]
 
     async def find(
         self, account: Account, webhook_id: str, reader: Reader | None = None
     ) -> Webhook:
         reader = reader or self._database
-        hook = await self._store.one(reader, account.account_id, webhook_id)
+        hook = await self._stores.webhooks.one(Readable(reader, account.account_id), webhook_id)
         if hook is None:
             raise errors.not_found("webhook", webhook_id)
         return hook
@@ -157,8 +151,8 @@ class Webhooks:
             updated_at=now,
         )
         # Two requests at the same time must not exceed the number.
-        await self._libraries.lock(transaction, account.account_id)
-        if not await self._store.insert(transaction, account.account_id, new, limits.WEBHOOKS_MAX):
+        library = await self._stores.libraries.lock(transaction, account.account_id)
+        if not await self._stores.webhooks.insert(library, new, limits.WEBHOOKS_MAX):
             most = limits.WEBHOOKS_MAX
             raise errors.invalid("url", f"an account can have at most {most} webhooks")
         await self._note(transaction, account, ActivityKind.WEBHOOK_ADDED, new)
@@ -168,7 +162,7 @@ class Webhooks:
         self, transaction: Transaction, account: Account, webhook_id: str, request: WebhookChange
     ) -> WebhookResponse:
         plans.check_webhooks(account)
-        await self._libraries.lock(transaction, account.account_id)
+        library = await self._stores.libraries.lock(transaction, account.account_id)
         hook = await self.find(account, webhook_id, transaction)
         now = self._clock()
         if request.url is not UNSET:
@@ -192,7 +186,7 @@ class Webhooks:
             hook.state is not WebhookState.ACTIVE or changed.url != hook.url
         ):
             changed = _fresh(changed)
-        await self._store.change(transaction, account.account_id, changed)
+        await self._stores.webhooks.change(library, changed)
         return self.shown(changed)
 
     async def rotate(
@@ -203,7 +197,7 @@ class Webhooks:
         A webhook that was turned off because its secret is unreadable is turned on.
         """
         plans.check_webhooks(account)
-        await self._libraries.lock(transaction, account.account_id)
+        await self._stores.libraries.lock(transaction, account.account_id)
         hook = await self.find(account, webhook_id, transaction)
         account_id, now = account.account_id, self._clock()
         found = replaced(self._secrets(account, hook))
@@ -213,12 +207,13 @@ class Webhooks:
             rotated_at=now if found.former else None,
             updated_at=now,
         )
-        await self._store.put_secrets(transaction, account_id, changed)
+        library = Writable(transaction, account_id)
+        await self._stores.webhooks.put_secrets(library, changed)
         if hook.problem == messages.UNREADABLE:
             is_off = hook.state is WebhookState.DISABLED
             state = WebhookState.ACTIVE if is_off else hook.state
             changed = _fresh(msgspec.structs.replace(changed, state=state))
-            await self._store.change(transaction, account_id, changed)
+            await self._stores.webhooks.change(library, changed)
         return self.shown(changed, found.current)
 
     def _secrets(self, account: Account, hook: Webhook) -> Secrets | None:
@@ -231,9 +226,9 @@ class Webhooks:
     async def delete(
         self, transaction: Transaction, account: Account, webhook_id: str
     ) -> WebhookResponse:
-        library = await self._libraries.lock(transaction, account.account_id)
+        library = await self._stores.libraries.lock(transaction, account.account_id)
         hook = await self.find(account, webhook_id, transaction)
-        await self._store.delete(transaction, account.account_id, webhook_id)
+        await self._stores.webhooks.delete(library, webhook_id)
         await self._rules.webhook_deleted(library, webhook_id)
         await self._note(transaction, account, ActivityKind.WEBHOOK_REMOVED, hook)
         return self.shown(hook)
@@ -253,12 +248,13 @@ class Webhooks:
         plans.check_webhooks(account)
         await self.find(account, webhook_id, transaction)
         account_id = account.account_id
-        found = await self._store.delivery(transaction, account_id, webhook_id, message_id)
+        library = Writable(transaction, account_id)
+        found = await self._stores.webhooks.delivery(library, webhook_id, message_id)
         if found is None:
             raise _no_message(message_id)
         if found.state is DeliveryState.RETRYING:
             # Others wait for it, so it is not sent besides them.
-            await self._store.hurry(transaction, account_id, webhook_id, self._clock())
+            await self._stores.webhooks.hurry(library, webhook_id, self._clock())
             await self._add_job(transaction, account)
             return delivery_response(found)
         if found.state is DeliveryState.WAITING:
@@ -272,18 +268,18 @@ class Webhooks:
     ) -> list[DeliveryResponse]:
         """The latest messages to a webhook, latest first."""
         await self.find(account, webhook_id)
-        found = await self._store.deliveries(account.account_id, webhook_id, limit)
+        found = await self._stores.webhooks.deliveries(account.account_id, webhook_id, limit)
         return [delivery_response(one) for one in found]
 
     async def latest(self, account: Account, limit: int) -> Sequence[Delivery]:
         """The latest messages to all webhooks."""
-        return await self._store.latest(account.account_id, limit)
+        return await self._stores.webhooks.latest(account.account_id, limit)
 
     async def delivery(
         self, account: Account, webhook_id: str, message_id: str
     ) -> DeliveryResponse:
-        key = (account.account_id, webhook_id, message_id)
-        found = await self._store.delivery(self._database, *key)
+        library = self._library(account.account_id)
+        found = await self._stores.webhooks.delivery(library, webhook_id, message_id)
         if found is None:
             raise _no_message(message_id)
         shown = delivery_response(found)
@@ -296,8 +292,8 @@ class Webhooks:
         self._wake()
         end = time.monotonic() + WAIT_S
         while time.monotonic() < end:
-            key = (account.account_id, webhook_id, message_id)
-            found = await self._store.delivery(self._database, *key)
+            library = self._library(account.account_id)
+            found = await self._stores.webhooks.delivery(library, webhook_id, message_id)
             if found is None:
                 return None
             if found.state is not DeliveryState.WAITING:
@@ -309,25 +305,28 @@ class Webhooks:
         self, transaction: Transaction, account: Account, delivery: Delivery
     ) -> DeliveryResponse:
         account_id = account.account_id
-        waiting = await self._store.count_waiting(transaction, account_id)
+        library = Writable(transaction, account_id)
+        waiting = await self._stores.webhooks.count_waiting(library)
         if waiting >= limits.WAITING_DELIVERIES_MAX:
             raise Refusal(
                 Code.RATE_LIMITED,
                 f"{waiting} messages are still to be sent. Wait until they are.",
                 {"Retry-After": "10"},
             )
-        await self._store.put_delivery(transaction, account_id, delivery, limits.DELIVERIES_KEPT)
+        await self._stores.webhooks.put_delivery(library, delivery, limits.DELIVERIES_KEPT)
         await self._add_job(transaction, account)
         return delivery_response(delivery)
 
     async def _add_job(self, transaction: Transaction, account: Account) -> None:
-        await self._jobs.add_own(transaction, account.account_id, KIND, WEBHOOKS, self._clock())
+        await self._stores.jobs.add_own(
+            Writable(transaction, account.account_id), KIND, WEBHOOKS, self._clock()
+        )
 
     async def _note(
         self, transaction: Transaction, account: Account, kind: ActivityKind, hook: Webhook
     ) -> None:
         entry = self._activity.entry(kind, host_of(hook.url))
-        await self._activity.add(transaction, account.account_id, entry)
+        await self._activity.add(Writable(transaction, account.account_id), entry)
 
     def _sender(self) -> "Sender":
         from bowerbird.library.webhooks.sending import Sender  # noqa: PLC0415 - imports httpx2

@@ -14,7 +14,7 @@ from bowerbird.model.accounts import (
     RemovedPostsChoice,
 )
 from bowerbird.model.labels import name_key
-from bowerbird.storage.database import Database, Reader, Row, Store, Transaction
+from bowerbird.storage.database import Database, Readable, Reader, Row, Store, Transaction, Writable
 from bowerbird.storage.libraries import ActivityStore
 
 _LAST_CHARACTER: Final = "\U0010ffff"
@@ -47,9 +47,9 @@ class AccountStore(Store):
         """Also if the account is partly deleted."""
         return bool(await self._read("person", account_id=account_id))
 
-    async def has_others(self, reader: Reader, account_id: int) -> bool:
+    async def has_others(self, library: Readable) -> bool:
         """Whether there is another account."""
-        return bool(await self._rows(reader, "other_account", account_id=account_id))
+        return bool(await self._of(library, "other_account"))
 
     async def partly_deleted(self, limit: int) -> Sequence[int]:
         """Accounts whose removal has begun."""
@@ -116,16 +116,13 @@ class AccountStore(Store):
         rows = await self._rows(reader, "owner")
         return rows[0][0] if rows else None
 
-    async def set_owner(self, transaction: Transaction, account_id: int) -> None:
-        await self._run(transaction, "take_ownership")
-        await self._rows(transaction, "give_ownership", account_id=account_id)
+    async def set_owner(self, library: Writable) -> None:
+        await self._do(library, "take_ownership")
+        await self._of(library, "give_ownership")
 
-    async def set_email(
-        self, transaction: Transaction, account_id: int, email: str, email_key: str
-    ) -> bool:
+    async def set_email(self, library: Writable, email: str, email_key: str) -> bool:
         """False if another account has the address."""
-        values = {"account_id": account_id, "email": email, "email_key": email_key}
-        return bool(await self._rows(transaction, "set_email", **values))
+        return bool(await self._of(library, "set_email", email=email, email_key=email_key))
 
     async def set_plan(
         self, account_id: int, plan: str, entry: ActivityEntry | None = None
@@ -133,36 +130,34 @@ class AccountStore(Store):
         async def work(transaction: Transaction) -> None:
             await self._run(transaction, "set_plan", account_id=account_id, plan=plan)
             if entry is not None:
-                await self._activity.add(transaction, account_id, entry)
+                await self._activity.add(Writable(transaction, account_id), entry)
 
         await self._database.write(work)
 
-    async def removed_posts(self, reader: Reader, account_id: int) -> RemovedPostsChoice:
+    async def removed_posts(self, library: Readable) -> RemovedPostsChoice:
         """What happens to posts that are removed at their source."""
-        rows = await self._rows(reader, "removed_posts", account_id=account_id)
+        rows = await self._of(library, "removed_posts")
         return RemovedPostsChoice(rows[0][0]) if rows else RemovedPostsChoice.KEEP
 
     async def set_removed_posts(self, account_id: int, choice: RemovedPostsChoice) -> None:
         await self._write("set_removed_posts", None, account_id=account_id, choice=choice)
 
-    async def reading(self, reader: Reader, account_id: int) -> Reading:
-        rows = await self._rows(reader, "reading", account_id=account_id)
+    async def reading(self, library: Readable) -> Reading:
+        rows = await self._of(library, "reading")
         return Reading(rows[0][0], bool(rows[0][1])) if rows else Reading()
 
     async def set_reading(self, account_id: int, reading: Reading) -> None:
         values = {"account_id": account_id, **msgspec.structs.asdict(reading)}
         await self._write("set_reading", None, **values)
 
-    async def follow_label(
-        self, transaction: Transaction, account_id: int, before: str, after: str
-    ) -> bool:
+    async def follow_label(self, library: Writable, before: str, after: str) -> bool:
         """Whether the favourite label was the one of a name. Then it is the one of the other."""
-        reading = await self.reading(transaction, account_id)
+        reading = await self.reading(library)
         if name_key(reading.favourite) != name_key(before):
             return False
         changed = msgspec.structs.replace(reading, favourite=after)
-        values = {"account_id": account_id, **msgspec.structs.asdict(changed)}
-        await self._run(transaction, "set_reading", **values)
+        values = {**msgspec.structs.asdict(changed)}
+        await self._do(library, "set_reading", **values)
         return True
 
     async def add_calls(self, month: int, calls: Mapping[int, int]) -> None:
@@ -175,16 +170,13 @@ class AccountStore(Store):
         """Counts one call and returns the calls of the month; None if `limit` is reached."""
 
         async def work(transaction: Transaction) -> int | None:
-            return await self.charge_within(transaction, account_id, month, limit)
+            return await self.charge_within(Writable(transaction, account_id), month, limit)
 
         # In the name of the account, or its reads would queue as the service's own, without bounds.
         return await self._database.write(work, account_id)
 
-    async def charge_within(
-        self, transaction: Transaction, account_id: int, month: int, limit: int
-    ) -> int | None:
-        values = {"account_id": account_id, "month": month, "limit": limit}
-        rows = await self._rows(transaction, "charge_call", **values)
+    async def charge_within(self, library: Writable, month: int, limit: int) -> int | None:
+        rows = await self._of(library, "charge_call", month=month, limit=limit)
         return int(rows[0][0]) if rows else None
 
 

@@ -17,7 +17,7 @@ from bowerbird.model.accounts import (
     SunsetRecipient,
 )
 from bowerbird.model.keys import part_of_hash
-from bowerbird.storage.database import Database, Reader, Store, Transaction
+from bowerbird.storage.database import Database, Readable, Store, Transaction, Writable
 from bowerbird.storage.libraries import ActivityStore
 
 ANY_NUMBER: Final = 2**31
@@ -41,8 +41,7 @@ class CredentialStore(Store, Generic[Record]):
 
     async def create(
         self,
-        transaction: Transaction,
-        account_id: int,
+        library: Writable,
         record: Record,
         hash: bytes,
         entry: ActivityEntry | None = None,
@@ -51,11 +50,11 @@ class CredentialStore(Store, Generic[Record]):
     ) -> bool:
         """False if the account has so many active ones already."""
         fields = msgspec.structs.asdict(record)
-        values = {**fields, "account_id": account_id, "hash": hash, "most": most}
-        if not await self._rows(transaction, "insert", **values):
+        values = {**fields, "hash": hash, "most": most}
+        if not await self._of(library, "insert", **values):
             return False
         if entry is not None:
-            await self._activity.add(transaction, account_id, entry)
+            await self._activity.add(library, entry)
         return True
 
     async def all(self, account_id: int) -> Sequence[Record]:
@@ -86,7 +85,7 @@ class CredentialStore(Store, Generic[Record]):
             revoked, name = rows[0]
             if entry is not None:
                 named = msgspec.structs.replace(entry, detail=name)
-                await self._activity.add(transaction, account_id, named)
+                await self._activity.add(Writable(transaction, account_id), named)
             return str(revoked)
 
         # Not in the name of the account: those who flood it must not delay this.
@@ -137,33 +136,18 @@ class DeviceStore(CredentialStore[Device]):
         """Whether the token is that of a device which was revoked."""
         return bool(await self._read("revoked", account_id=account_id, token_hash=token_hash))
 
-    async def source_user(self, reader: Reader, account_id: int, device_id: str) -> str:
+    async def source_user(self, library: Readable, device_id: str) -> str:
         """The account of the source that the device is bound to, or ""."""
-        rows = await self._rows(reader, "source_user", account_id=account_id, device_id=device_id)
+        rows = await self._of(library, "source_user", device_id=device_id)
         return rows[0][0] if rows else ""
 
-    async def bind(
-        self, transaction: Transaction, account_id: int, device_id: str, source_user_id: str
-    ) -> None:
-        values = {
-            "account_id": account_id,
-            "device_id": device_id,
-            "source_user_id": source_user_id,
-        }
-        await self._run(transaction, "bind", **values)
+    async def bind(self, library: Writable, device_id: str, source_user_id: str) -> None:
+        await self._do(library, "bind", device_id=device_id, source_user_id=source_user_id)
 
-    async def note_use(
-        self, transaction: Transaction, account_id: int, device_id: str, now: int, every: int
-    ) -> None:
+    async def note_use(self, library: Writable, device_id: str, now: int, every: int) -> None:
         """Stores when the device was used, unless the stored time is only a little older."""
         if device_id:
-            values = {
-                "account_id": account_id,
-                "device_id": device_id,
-                "now": now,
-                "before": now - every,
-            }
-            await self._run(transaction, "note_use", **values)
+            await self._do(library, "note_use", device_id=device_id, now=now, before=now - every)
 
 
 _PAGE: Final = 500

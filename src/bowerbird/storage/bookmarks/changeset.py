@@ -11,8 +11,15 @@ from msgspec import Struct
 
 from bowerbird.model.accounts import Account
 from bowerbird.storage.bookmarks.word_index import AFTER_DELETING, WordMerging
-from bowerbird.storage.database import Database, Reader, Row, Store, Transaction, place_values
-from bowerbird.storage.libraries import LockedLibrary, LockedStore
+from bowerbird.storage.database import (
+    Database,
+    Readable,
+    Row,
+    Store,
+    Writable,
+    place_values,
+)
+from bowerbird.storage.libraries import LockedLibrary
 from bowerbird.storage.words.word_counts import WordCounts
 
 # The vector store's count is lowered while the vectors still exist to be counted.
@@ -37,7 +44,7 @@ class EditablePost(Struct):
     tags: list[str]
 
 
-class ChangesetStore(LockedStore):
+class ChangesetStore(Store):
     resource = "changeset"
 
     def __init__(self, database: Database) -> None:
@@ -72,12 +79,9 @@ class ChangesetStore(LockedStore):
         sizes = {row[0]: row[5] for row in rows}
         return _posts_by_id([row[:5] for row in rows]), sizes
 
-    async def sizes(
-        self, reader: Reader, account_id: int, place: int, post_ids: Sequence[str]
-    ) -> dict[str, int]:
+    async def sizes(self, library: Readable, place: int, post_ids: Sequence[str]) -> dict[str, int]:
         """The stored bytes of the bookmarks that exist."""
-        values = {"account_id": account_id, "place": place, "post_ids": post_ids}
-        rows = await reader.rows(self._sql["posts_with_sizes"], values)
+        rows = await self._of(library, "posts_with_sizes", place=place, post_ids=post_ids)
         return {row[0]: row[5] for row in rows}
 
     async def posts_of_label(
@@ -137,23 +141,20 @@ class AnnotationStore(Store):
         rows = await self._read_slowly("highlight_count", **values)
         return int(rows[0][0])
 
-    async def not_again(self, reader: Reader, account_id: int) -> list[int]:
+    async def not_again(self, library: Readable) -> list[int]:
         """The numbers of the posts that are not shown again as the one of a day."""
-        rows = await self._rows(reader, "not_again", account_id=account_id)
+        rows = await self._of(library, "not_again")
         return _numbers(rows[0][0]) if rows else []
 
-    async def set_not_again(
-        self, transaction: Transaction, account_id: int, numbers: Sequence[int]
-    ) -> None:
-        values = {"account_id": account_id, "numbers": msgspec.json.encode(numbers).decode()}
-        await self._run(transaction, "set_not_again", **values)
+    async def set_not_again(self, library: Writable, numbers: Sequence[int]) -> None:
+        await self._do(library, "set_not_again", numbers=msgspec.json.encode(numbers).decode())
 
     async def in_order_of_day(self, account: Account, day: int, limit: int) -> Sequence[int]:
         """The numbers of posts that may have a note or highlights, and may be shown again.
 
         `day`: a random number; each one gives another order.
         """
-        left_out = await self.not_again(self._database, account.account_id)
+        left_out = await self.not_again(Readable(self._database, account.account_id))
         values = {
             "account_id": account.account_id,
             **place_values(account),
@@ -168,12 +169,10 @@ class AnnotationStore(Store):
     async def accounts_to_index(self, limit: int) -> Sequence[int]:
         return [row[0] for row in await self._read_slowly("accounts_to_index", limit=limit)]
 
-    async def first_to_index(
-        self, transaction: Transaction, account_id: int, limit: int
-    ) -> Sequence[int]:
+    async def first_to_index(self, library: Writable, limit: int) -> Sequence[int]:
         """The numbers of bookmarks whose notes are not indexed."""
-        rows = await self._rows(transaction, "first_to_index", account_id=account_id, limit=limit)
+        rows = await self._of(library, "first_to_index", limit=limit)
         return [row[0] for row in rows]
 
-    async def delete_indexed(self, transaction: Transaction, account_id: int, last: int) -> None:
-        await self._run(transaction, "delete_indexed", account_id=account_id, last=last)
+    async def delete_indexed(self, library: Writable, last: int) -> None:
+        await self._do(library, "delete_indexed", last=last)

@@ -17,7 +17,7 @@ from bowerbird.model.instants import Span
 from bowerbird.model.posts import media, networks
 from bowerbird.model.posts.filters import BookmarkFilter
 from bowerbird.storage.bookmarks.filters import FRAGMENTS, narrowing
-from bowerbird.storage.database import Database, Reader, Row, Running, Store, place_values
+from bowerbird.storage.database import Database, Readable, Row, Running, Store, place_values
 
 
 class ShiftedSpan(Span, frozen=True):
@@ -34,12 +34,12 @@ class StatisticsStore(Store):
 
     async def first_saved(self, account: Account, start: int) -> int | None:
         """When the first post since `start` was saved."""
-        rows = await self._of(account, "first_saved", start=start)
+        rows = await self._of_account(account, "first_saved", start=start)
         return rows[0][0] if rows else None
 
     async def hours(self, account: Account, spans: Sequence[ShiftedSpan]) -> Sequence[Row]:
         """(position of the span, hour of the week, posts, read posts)."""
-        return await self._of(
+        return await self._of_account(
             account,
             "by_hour",
             starts=[span.start for span in spans],
@@ -51,7 +51,9 @@ class StatisticsStore(Store):
         self, account: Account, span: Span, limit: int
     ) -> tuple[list[AuthorCount], int]:
         """The most saved first; and how many authors."""
-        counted = await self._of(account, "by_author", start=span.start, end=span.end, limit=limit)
+        counted = await self._of_account(
+            account, "by_author", start=span.start, end=span.end, limit=limit
+        )
         numbers = [row[0] for row in counted]
         found = await self._read_slowly("numbered", numbers=numbers, **place_values(account))
         renderings = dict(map(tuple, found))
@@ -61,11 +63,11 @@ class StatisticsStore(Store):
     async def labels(self, account: Account, span: Span, limit: int) -> list[LabelCount]:
         """The most used first."""
         values = {"start": span.start, "end": span.end, "limit": limit}
-        return [LabelCount(*row) for row in await self._of(account, "by_label", **values)]
+        return [LabelCount(*row) for row in await self._of_account(account, "by_label", **values)]
 
     async def labelled(self, account: Account, span: Span) -> int:
         """The number of posts that have a label."""
-        rows = await self._of(account, "labelled", start=span.start, end=span.end)
+        rows = await self._of_account(account, "labelled", start=span.start, end=span.end)
         return int(rows[0][0])
 
     async def newest(
@@ -75,7 +77,7 @@ class StatisticsStore(Store):
         values = {"start": start, "before": before[0], "before_number": before[1], "limit": limit}
         return await self._read_slowly("newest", **values, **place_values(account))
 
-    def _of(self, account: Account, name: str, **values: Any) -> Running[Sequence[Row]]:
+    def _of_account(self, account: Account, name: str, **values: Any) -> Running[Sequence[Row]]:
         return self._read_slowly(name, account_id=account.account_id, **values)
 
 
@@ -208,13 +210,6 @@ class DuplicateStore(Store):
         sql = self._sql["posts"].format(same=same)
         return [GroupedPost(*row) for row in await self._database.slow_rows(sql, values)]
 
-    async def prints(
-        self, reader: Reader, account_id: int, post_ids: Sequence[str]
-    ) -> dict[str, Prints]:
-        rows = await self._rows(
-            reader,
-            "prints",
-            account_id=account_id,
-            post_ids=post_ids,
-        )
+    async def prints(self, library: Readable, post_ids: Sequence[str]) -> dict[str, Prints]:
+        rows = await self._of(library, "prints", post_ids=post_ids)
         return {post_id: Prints(*prints) for post_id, *prints in rows}

@@ -9,8 +9,8 @@ from typing import Final, NamedTuple
 import msgspec
 
 from bowerbird.model.arrival import Deletion
-from bowerbird.storage.database import Reader
-from bowerbird.storage.libraries import LockedLibrary, LockedStore
+from bowerbird.storage.database import Readable, Store
+from bowerbird.storage.libraries import LockedLibrary
 
 _QUICKLY: Final = 1_000
 
@@ -22,7 +22,7 @@ class Trashed(NamedTuple):
     trashed_at: int
 
 
-class TrashStore(LockedStore):
+class TrashStore(Store):
     resource = "trash"
 
     async def put(self, library: LockedLibrary, trashed: Sequence[Trashed]) -> None:
@@ -32,16 +32,16 @@ class TrashStore(LockedStore):
         self, library: LockedLibrary, post_ids: Sequence[str], oldest: int
     ) -> list[Trashed]:
         """Moves bookmarks out of the trash, except those that were deleted before `oldest`."""
-        taken = await self.within(library.transaction, library.account_id, post_ids, oldest)
+        taken = await self.within(library, post_ids, oldest)
         await self.remove(library, [one.post_id for one in taken])
         return taken
 
     async def within(
-        self, reader: Reader, account_id: int, post_ids: Sequence[str], oldest: int
+        self, library: Readable, post_ids: Sequence[str], oldest: int
     ) -> list[Trashed]:
         """The bookmarks, among the given posts, that can still be restored."""
-        values = {"account_id": account_id, "post_ids": post_ids, "oldest": oldest}
-        return [Trashed(*row) for row in await self._rows(reader, "contents", **values)]
+        values = {"post_ids": post_ids, "oldest": oldest}
+        return [Trashed(*row) for row in await self._of(library, "contents", **values)]
 
     async def sizes(self, library: LockedLibrary, post_ids: Sequence[str]) -> dict[str, int]:
         """The stored size in bytes of each given post that is in the trash."""
@@ -87,14 +87,12 @@ class TrashStore(LockedStore):
         return [row[0] for row in await self._of(library, "empty", before=before, most=most)]
 
 
-class DeletionStore(LockedStore):
+class DeletionStore(Store):
     resource = "deletions"
 
-    async def known(
-        self, reader: Reader, account_id: int, post_ids: Sequence[str]
-    ) -> dict[str, Deletion]:
-        values = {"account_id": account_id, "post_ids": post_ids}
-        return {row[0]: Deletion(*row) for row in await self._rows(reader, "known", **values)}
+    async def known(self, library: Readable, post_ids: Sequence[str]) -> dict[str, Deletion]:
+        values = {"post_ids": post_ids}
+        return {row[0]: Deletion(*row) for row in await self._of(library, "known", **values)}
 
     async def put(self, library: LockedLibrary, deletions: Sequence[Deletion], most: int) -> None:
         """Remembers these deletions, and forgets the oldest beyond the maximum."""

@@ -9,8 +9,8 @@ import msgspec
 from bowerbird.model.accounts import Account
 from bowerbird.model.arrival import ExistingBookmark
 from bowerbird.model.labels import name_key
-from bowerbird.storage.database import Database, Reader, Row, place_of
-from bowerbird.storage.libraries import LockedLibrary, LockedStore
+from bowerbird.storage.database import Database, Readable, Row, Store, place_of
+from bowerbird.storage.libraries import LockedLibrary
 from bowerbird.storage.words.word_counts import Abbreviations, WordCounts, occurrences
 
 T = TypeVar("T")
@@ -25,7 +25,7 @@ class StoredPost(NamedTuple):
     rendering: bytes
 
 
-class UpsertStore(LockedStore):
+class UpsertStore(Store):
     resource = "upsert"
 
     def __init__(self, database: Database) -> None:
@@ -38,44 +38,40 @@ class UpsertStore(LockedStore):
     ) -> dict[str, ExistingBookmark]:
         """The library's bookmarks of these posts, read without a lock."""
         place = place_of(account.local_number)
-        return await self.existing(self._database, account.account_id, place, post_ids)
+        return await self.existing(Readable(self._database, account.account_id), place, post_ids)
 
     async def existing(
-        self, reader: Reader, account_id: int, place: int, post_ids: Sequence[str]
+        self, library: Readable, place: int, post_ids: Sequence[str]
     ) -> dict[str, ExistingBookmark]:
         """The library's bookmarks of these posts, without their content: faster."""
-        values = {"account_id": account_id, "place": place, "post_ids": post_ids}
-        return _existing(await reader.rows(self._sql["known"], values))
+        return _existing(await self._of(library, "known", place=place, post_ids=post_ids))
 
     async def posts(
-        self, reader: Reader, account_id: int, place: int, post_ids: Sequence[str]
+        self, library: Readable, place: int, post_ids: Sequence[str]
     ) -> dict[str, StoredPost]:
         """The library's bookmarks of these posts, with their content."""
-        values = {"account_id": account_id, "place": place, "post_ids": post_ids}
-        rows = await reader.rows(self._sql["known_posts"], values)
+        rows = await self._of(library, "known_posts", place=place, post_ids=post_ids)
         existing = _existing([row[:-1] for row in rows])
         return {row[0]: StoredPost(existing[row[0]], row[-1]) for row in rows}
 
     async def with_changed_content(
-        self, reader: Reader, account_id: int, place: int, hashes: Mapping[str, bytes]
+        self, library: Readable, place: int, hashes: Mapping[str, bytes]
     ) -> dict[str, StoredPost]:
         """The library's bookmarks of these posts, with content only where the hash differs."""
-        found = await self.existing(reader, account_id, place, list(hashes))
+        found = await self.existing(library, place, list(hashes))
         posts = {post_id: StoredPost(one, b"") for post_id, one in found.items()}
         changed = [one for one in found if found[one].content_hash != hashes[one]]
         if changed:
-            posts |= await self.posts(reader, account_id, place, changed)
+            posts |= await self.posts(library, place, changed)
         return posts
 
     async def renderings(self, opened: LockedLibrary, numbers: Sequence[int]) -> dict[int, bytes]:
         rows = await self._of(opened, "renderings", numbers=numbers)
         return dict(tuple(row) for row in rows)
 
-    async def threads(
-        self, reader: Reader, account_id: int, post_ids: Sequence[str]
-    ) -> set[tuple[str, str]]:
+    async def threads(self, library: Readable, post_ids: Sequence[str]) -> set[tuple[str, str]]:
         """The posts among these that their author continued, with the author's key."""
-        rows = await self._rows(reader, "threads", account_id=account_id, post_ids=post_ids)
+        rows = await self._of(library, "threads", post_ids=post_ids)
         return {(thread, author_key) for thread, author_key in rows}
 
     async def insert(self, opened: LockedLibrary, bookmarks: Sequence[dict[str, Any]]) -> None:

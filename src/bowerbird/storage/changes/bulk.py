@@ -18,8 +18,8 @@ from bowerbird.model.bulk import (
     labels_text,
     owner_of,
 )
-from bowerbird.storage.database import Reader, Row
-from bowerbird.storage.libraries import LockedLibrary, LockedStore
+from bowerbird.storage.database import Readable, Row, Store
+from bowerbird.storage.libraries import LockedLibrary
 
 _SEPARATOR: Final = ","
 _FIRST_PART: Final = 1
@@ -37,7 +37,7 @@ class Kept(NamedTuple):
     is_finished: bool
 
 
-class BulkStore(LockedStore):
+class BulkStore(Store):
     resource = "bulk"
 
     async def next_number(self, library: LockedLibrary) -> int:
@@ -54,9 +54,8 @@ class BulkStore(LockedStore):
     async def update(self, library: LockedLibrary, row: BulkRow) -> None:
         await self._do(library, "update", **_values(row))
 
-    async def by_id(self, reader: Reader, account_id: int, change_id: str) -> BulkRow | None:
-        values = {"account_id": account_id, "change_id": change_id}
-        rows = await reader.rows(self._sql["by_id"], values)
+    async def by_id(self, library: Readable, change_id: str) -> BulkRow | None:
+        rows = await self._of(library, "by_id", change_id=change_id)
         return _row(rows[0]) if rows else None
 
     async def recent(

@@ -14,7 +14,14 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.digests import Contents, Digest, Frequency, Mailing, MailState, Preferences
 from bowerbird.model.instants import Period, PeriodKind, Span
 from bowerbird.model.posts.bookmarks import bookmark_json
-from bowerbird.storage.database import Reader, Row, Running, Store, Transaction, place_values
+from bowerbird.storage.database import (
+    Reader,
+    Row,
+    Running,
+    Store,
+    Writable,
+    place_values,
+)
 
 
 class Candidate(Struct, frozen=True):
@@ -35,20 +42,20 @@ class DigestPostStore(Store):
     resource = "digest_posts"
 
     async def count(self, account: Account, span: Span) -> int:
-        rows = await self._of(account, "count_between", start=span.start, end=span.end)
+        rows = await self._of_account(account, "count_between", start=span.start, end=span.end)
         return int(rows[0][0])
 
     async def saved(self, account: Account, span: Span, limit: int) -> list[Candidate]:
         """The posts saved in a span, the newest first."""
         values = {"start": span.start, "end": span.end, "limit": limit}
-        return [Candidate(*row) for row in await self._of(account, "between", **values)]
+        return [Candidate(*row) for row in await self._of_account(account, "between", **values)]
 
     async def newest_unread(self, account: Account, end: int, limit: int) -> list[Candidate]:
-        rows = await self._of(account, "newest_unread", end=end, limit=limit)
+        rows = await self._of_account(account, "newest_unread", end=end, limit=limit)
         return [Candidate(*row) for row in rows]
 
     async def oldest_unread(self, account: Account, end: int, limit: int) -> list[Candidate]:
-        rows = await self._of(account, "oldest_unread", end=end, limit=limit)
+        rows = await self._of_account(account, "oldest_unread", end=end, limit=limit)
         return [Candidate(*row) for row in rows]
 
     async def posts(self, account: Account, post_ids: Sequence[str]) -> dict[str, bytes]:
@@ -63,9 +70,9 @@ class DigestPostStore(Store):
         self, account: Account, model: bytes, numbers: Sequence[int]
     ) -> Sequence[Row]:
         """(number, scales, vectors) of the posts with vectors, by number."""
-        return await self._of(account, "vectors", numbers=numbers, model=model)
+        return await self._of_account(account, "vectors", numbers=numbers, model=model)
 
-    def _of(self, account: Account, name: str, **values: Any) -> Running[Sequence[Row]]:
+    def _of_account(self, account: Account, name: str, **values: Any) -> Running[Sequence[Row]]:
         return self._read_slowly(name, account_id=account.account_id, **values)
 
 
@@ -101,17 +108,17 @@ class DigestStore(Store):
         )
 
     async def put_preferences(
-        self, transaction: Transaction, account_id: int, preferences: Preferences, due_at: int
+        self, library: Writable, preferences: Preferences, due_at: int
     ) -> None:
-        values = {"account_id": account_id, "due_at": due_at, **msgspec.structs.asdict(preferences)}
-        await transaction.run(self._sql["put_preferences"], values)
+        values = {"due_at": due_at, **msgspec.structs.asdict(preferences)}
+        await self._do(library, "put_preferences", **values)
 
-    async def set_due(self, transaction: Transaction, account_id: int, due_at: int) -> None:
-        await self._run(transaction, "set_due", account_id=account_id, due_at=due_at)
+    async def set_due(self, library: Writable, due_at: int) -> None:
+        await self._do(library, "set_due", due_at=due_at)
 
-    async def settle(self, transaction: Transaction, account_id: int, since: int) -> None:
+    async def settle(self, library: Writable, since: int) -> None:
         """Records that everything due before `since` is done."""
-        await transaction.run(self._sql["settle"], {"account_id": account_id, "since": since})
+        await self._do(library, "settle", since=since)
 
     async def postpone(self, account_id: int, due_at: int) -> None:
         await self._write("set_due", None, account_id=account_id, due_at=due_at)
@@ -121,17 +128,17 @@ class DigestStore(Store):
         values = {"after": after, "now": now, "limit": limit, "job_kind": job_kind}
         return [row[0] for row in await self._database.slow_rows(self._sql["due_accounts"], values)]
 
-    async def put(self, transaction: Transaction, account_id: int, digest: Digest) -> bool:
+    async def put(self, library: Writable, digest: Digest) -> bool:
         """False if the period already has a digest."""
         values = {
-            **_period(account_id, digest.period),
+            **_period(library.account_id, digest.period),
             "end_day": _number_of(digest.period.next_day),
             "time_zone": digest.time_zone,
             "made_at": digest.made_at,
             "contents": msgspec.json.encode(digest.contents),
             **_mailing(digest.mailing),
         }
-        return bool(await transaction.rows(self._sql["put"], values))
+        return bool(await self._of(library, "put", **values))
 
     async def by_period(
         self, account_id: int, period: Period, reader: Reader | None = None
@@ -173,21 +180,19 @@ class DigestStore(Store):
         rows = await self._rows(reader or self._database, "unsent", **values)
         return [_digest(row) for row in rows]
 
-    async def set_mailing(
-        self, transaction: Transaction, account_id: int, found: Digest, mailing: Mailing
-    ) -> bool:
+    async def set_mailing(self, library: Writable, found: Digest, mailing: Mailing) -> bool:
         """False if the delivery status has changed since the digest was read."""
         values = {
-            **_period(account_id, found.period),
+            **_period(library.account_id, found.period),
             **_mailing(mailing),
             "found_state": found.mailing.state,
             "found_tries": found.mailing.tries,
         }
-        return bool(await transaction.rows(self._sql["set_mailing"], values))
+        return bool(await self._of(library, "set_mailing", **values))
 
-    async def take_token(self, transaction: Transaction, account_id: int, new: str) -> str:
+    async def take_token(self, library: Writable, new: str) -> str:
         """Stores the new unsubscribe token unless the account has one; returns the stored token."""
-        rows = await self._rows(transaction, "take_token", account_id=account_id, token=new)
+        rows = await self._of(library, "take_token", token=new)
         return str(rows[0][0])
 
     async def token(self, account_id: int) -> str | None:

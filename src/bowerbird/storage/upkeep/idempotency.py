@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from bowerbird import errors
 from bowerbird.clock import day_of
-from bowerbird.storage.database import Database, LockTimeoutError, Store, Transaction
+from bowerbird.storage.database import Database, LockTimeoutError, Store, Writable
 from bowerbird.storage.libraries import KEYED_ANSWERS, DailyUseStore, DayUse
 
 RETENTION_HOURS: Final = 24
@@ -36,105 +36,71 @@ class StoredAnswer(Struct, frozen=True):
     created_at: int
 
 
-class IdempotencyStore:
+class IdempotencyStore(Store):
+    resource = "idempotency"
+
     def __init__(self, database: Database) -> None:
-        self._sql = database.queries("idempotency")
+        super().__init__(database)
         self._use = DailyUseStore(database, KEYED_ANSWERS)
         self._claims = count()
 
     async def claim(
-        self,
-        transaction: Transaction,
-        account_id: int,
-        key: str,
-        *,
-        fingerprint: bytes,
-        now: int,
-        oldest: int,
+        self, library: Writable, key: str, *, fingerprint: bytes, now: int, oldest: int
     ) -> StoredAnswer | DayUse:
         """The answer of the first request with this key.
 
         If there was none, the key is claimed, and what the account has stored today is returned.
         """
         values = {
-            "account_id": account_id,
             "idempotency_key": key,
             "fingerprint": fingerprint,
             "body": b"",
             "created_at": now,
             "before": oldest,
         }
-        await self._hold(transaction, values)
+        await self._hold(library, values)
         # Retried if the existing entry is too old, or was removed between the two statements.
         for _ in range(_TRIES):
-            if await transaction.rows(self._sql["claim"], values):
+            if await self._of(library, "claim", **values):
                 if next(self._claims) % _SWEPT_EVERY == 0:
-                    await self.sweep(transaction, account_id, oldest)
-                return await self._use.used(transaction, account_id, day_of(now))
-            rows = await transaction.rows(self._sql["kept"], values)
+                    await self.sweep(library, oldest)
+                return await self._use.used(library, day_of(now))
+            rows = await self._of(library, "kept", **values)
             if rows and rows[0][4] >= oldest:
                 return StoredAnswer(*rows[0])
-            await transaction.run(self._sql["forget"], values)
+            await self._do(library, "forget", **values)
         raise errors.unavailable("Concurrent changes to this account conflicted; retry.", 1)
 
     async def keep(
-        self,
-        transaction: Transaction,
-        account_id: int,
-        key: str,
-        *,
-        status: int,
-        headers: str,
-        body: bytes,
-        now: int,
+        self, library: Writable, key: str, *, status: int, headers: str, body: bytes, now: int
     ) -> None:
-        await self.replace(transaction, account_id, key, status=status, headers=headers, body=body)
+        await self.replace(library, key, status=status, headers=headers, body=body)
         size = len(body) + len(headers) + len(key)
         # Last, because other keyed writes of the account wait for this row until the commit.
-        await self._use.add(transaction, account_id, day_of(now), uses=1, size=size)
+        await self._use.add(library, day_of(now), uses=1, size=size)
 
     async def replace(
-        self,
-        transaction: Transaction,
-        account_id: int,
-        key: str,
-        *,
-        status: int,
-        headers: str,
-        body: bytes,
+        self, library: Writable, key: str, *, status: int, headers: str, body: bytes
     ) -> None:
         """Stores another answer under a key."""
-        values = {
-            "account_id": account_id,
-            "idempotency_key": key,
-            "status": status,
-            "headers": headers,
-            "body": body,
-        }
-        await transaction.run(self._sql["keep"], values)
+        values = {"idempotency_key": key, "status": status, "headers": headers, "body": body}
+        await self._do(library, "keep", **values)
 
-    async def sweep(
-        self, transaction: Transaction, account_id: int, oldest: int, most: int = _SWEPT_AT_ONCE
-    ) -> int:
+    async def sweep(self, library: Writable, oldest: int, most: int = _SWEPT_AT_ONCE) -> int:
         """Removes a few entries that are too old; returns how many."""
-        values = {
-            "account_id": account_id,
-            "before": oldest,
-            "most": most,
-            "most_bytes": _SWEPT_BYTES,
-        }
-        if not await transaction.rows(self._sql["has_old"], values):
+        values = {"before": oldest, "most": most, "most_bytes": _SWEPT_BYTES}
+        if not await self._of(library, "has_old", **values):
             return 0
-        return len(await transaction.rows(self._sql["forget_old"], values))
+        return len(await self._of(library, "forget_old", **values))
 
-    async def _hold(self, transaction: Transaction, values: dict[str, Any]) -> None:
+    async def _hold(self, library: Writable, values: dict[str, Any]) -> None:
         """Waits for another transaction with the same key, as long as the database allows.
 
         A separate lock, because an insert may also wait for other reasons than the key.
         """
-        if statement := self._sql["hold"]:
+        if self._sql["hold"]:
             try:
-                await transaction.rows(statement, values)
+                await self._of(library, "hold", **values)
             except LockTimeoutError as error:
                 raise InProgressError from error
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 from bowerbird.clock import MICROSECONDS
 from bowerbird.errors import Code, Refusal
 from bowerbird.model.jobs import MAX_TRIES, Job, JobCount, JobResponse, OpenJob, QueueState
-from bowerbird.storage.database import Reader, Store, Transaction, Values
+from bowerbird.storage.database import Reader, Store, Transaction, Values, Writable
 
 _ID_BYTES: Final = 16
 _WORKER_DIED: Final = f"The worker stopped during the last of {MAX_TRIES} attempts."
@@ -49,8 +49,7 @@ class JobStore(Store):
 
     async def add(
         self,
-        transaction: Transaction,
-        account_id: int,
+        library: Writable,
         kind: str,
         parameters: bytes,
         *,
@@ -60,7 +59,6 @@ class JobStore(Store):
     ) -> str:
         """Returns the id of the new job, or of the unfinished job with the same `unique` text."""
         values = {
-            "account_id": account_id,
             "job_id": secrets.token_hex(_ID_BYTES),
             "kind": kind,
             "parameters": parameters,
@@ -71,17 +69,13 @@ class JobStore(Store):
         # The unfinished job can end between the two statements; then the next insert succeeds.
         for _ in range(MAX_TRIES):
             for name in ("add", "unfinished") if unique is not None else ("add",):
-                if rows := await transaction.rows(self._sql[name], values):
+                if rows := await self._of(library, name, **values):
                     return str(rows[0][0])
         raise Refusal(Code.NOT_FOUND, "The account has been deleted.")
 
-    async def add_own(
-        self, transaction: Transaction, account_id: int, kind: str, priority: int, now: int
-    ) -> None:
+    async def add_own(self, library: Writable, kind: str, priority: int, now: int) -> None:
         """The job of a kind of which an account has one at a time."""
-        await self.add(
-            transaction, account_id, kind, b"{}", priority=priority, now=now, unique=kind
-        )
+        await self.add(library, kind, b"{}", priority=priority, now=now, unique=kind)
 
     async def add_for(self, account_ids: Sequence[int], kind: str, priority: int, now: int) -> None:
         """The own jobs of accounts. Those that were deleted since they were found get none."""
@@ -89,7 +83,7 @@ class JobStore(Store):
         async def work(transaction: Transaction, some: Sequence[int]) -> None:
             for account_id in some:
                 try:
-                    await self.add_own(transaction, account_id, kind, priority, now)
+                    await self.add_own(Writable(transaction, account_id), kind, priority, now)
                 except Refusal as refused:
                     if refused.code is not Code.NOT_FOUND:
                         raise
@@ -98,9 +92,8 @@ class JobStore(Store):
             some = account_ids[first : first + _ADDED_AT_ONCE]
             await self._database.write(partial(work, some=some))
 
-    async def count_unfinished(self, transaction: Transaction, account_id: int, kind: str) -> int:
-        values = {"account_id": account_id, "kind": kind}
-        return int((await transaction.rows(self._sql["count_unfinished"], values))[0][0])
+    async def count_unfinished(self, library: Writable, kind: str) -> int:
+        return int((await self._of(library, "count_unfinished", kind=kind))[0][0])
 
     async def unfinished_of_kind(self, kind: str, priority: int, limit: int) -> int:
         """The number of jobs of all accounts, counted up to `limit`."""
@@ -236,7 +229,7 @@ class JobStore(Store):
     async def cancel(self, account_id: int, job_id: str, *, now: int) -> bool:
         """Cancels an unfinished job. A worker that runs it stops when it next reports progress."""
         return await self._database.write(
-            lambda transaction: self._end(transaction, account_id, job_id, CANCELLED, now)
+            lambda transaction: self._end(Writable(transaction, account_id), job_id, CANCELLED, now)
         )
 
     async def retry(self, account_id: int, job_id: str) -> bool:
@@ -310,11 +303,11 @@ class JobStore(Store):
 
         return await self._database.write(work)
 
-    async def _end(
-        self, transaction: Transaction, account_id: int, job_id: str, error: str, now: int
-    ) -> bool:
-        values = {"account_id": account_id, "job_id": job_id, "error": error, "now": now}
-        return bool(await transaction.rows(self._sql["fail"].format(condition="TRUE"), values))
+    async def _end(self, library: Writable, job_id: str, error: str, now: int) -> bool:
+        values = {**library.values, "job_id": job_id, "error": error, "now": now}
+        return bool(
+            await library.transaction.rows(self._sql["fail"].format(condition="TRUE"), values)
+        )
 
 
 def _micro(seconds: float) -> int:

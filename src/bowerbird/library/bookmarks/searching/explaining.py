@@ -14,9 +14,7 @@ from bowerbird.model.words import TITLE, Condition, Field, WordQuery
 from bowerbird.search.queries.query_pieces import EXCLUDING_SIGNS
 from bowerbird.search.queries.spelling import nearest
 from bowerbird.search.words import tokens
-from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
-from bowerbird.storage.database import Database
-from bowerbird.storage.labels import LabelStore
+from bowerbird.storage.stores import Service
 
 _SOME_WORDS: Final = "No post has all of these words. These have some of them."
 SOME_HAVE_ALL: Final = "The first posts have all of these words, the others some of them."
@@ -117,11 +115,7 @@ _SENTENCES: Final[Mapping[Field, str]] = {
 }
 
 
-class Reasons:
-    def __init__(self, database: Database) -> None:
-        self._store = BookmarkStore(database)
-        self._labels = LabelStore(database)
-
+class Reasons(Service):
     async def of_nothing(self, account: Account, filter: BookmarkFilter, ranking: Ranking) -> str:
         """Why a search found nothing; empty if the list is not a search."""
         if filter.words is None and filter.meaning is None:
@@ -141,7 +135,7 @@ class Reasons:
                 _SENTENCES[name.field].format(name.value[:_SHOWN_CHARACTERS])
                 + await self._meant(account, name)
                 for name in islice(names, _MOST)
-                if not await self._store.count(account, _filter(name))
+                if not await self._stores.bookmarks.count(account, _filter(name))
             ]
         )
 
@@ -149,7 +143,7 @@ class Reasons:
         """The label that was probably meant."""
         if name.field is not Field.LABEL:
             return ""
-        rows = await self._labels.names(account.account_id)
+        rows = await self._stores.labels.names(account.account_id)
         near = nearest(name.value, (name_key(label) for _, label in islice(rows, _COMPARED)))
         return f' Did you mean "{near[:_SHOWN_CHARACTERS]}"?' if near else ""
 

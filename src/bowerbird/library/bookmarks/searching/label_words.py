@@ -36,9 +36,8 @@ from bowerbird.model.words import (
 from bowerbird.search.queries import abbreviated
 from bowerbird.search.words.tokens import index_text
 from bowerbird.sources.post_links import parse_listed
-from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Row
-from bowerbird.storage.labels import LabelStore
+from bowerbird.storage.stores import Service
 from bowerbird.storage.words.word_counts import Abbreviations
 
 _KEPT_ACCOUNTS: Final = 256
@@ -72,11 +71,9 @@ class _Kept(Struct, frozen=True):
     names: _Names
 
 
-class LabelWords:
+class LabelWords(Service):
     def __init__(self, database: Database) -> None:
-        self._database = database
-        self._store = LabelStore(database)
-        self._accounts = AccountStore(database)
+        super().__init__(database)
         self._abbreviations = Abbreviations(database)
         # By account.
         self._kept = LruCache(_KEPT_ACCOUNTS)
@@ -90,7 +87,7 @@ class LabelWords:
         """
         words = filter.words
         if words is not None and any(map(_is_starred, words.conditions)):
-            reading = await self._accounts.reading(self._database, account.account_id)
+            reading = await self._stores.accounts.reading(self._library(account.account_id))
             label = Condition(Field.LABEL, name_key(reading.favourite))
             words = msgspec.structs.replace(words, parts=_with_star(words.parts, label))
             filter = msgspec.structs.replace(filter, words=words)
@@ -119,7 +116,7 @@ class LabelWords:
         kept: _Kept | None = self._kept.get(account.account_id)
         if kept is not None and kept.version == version:
             return kept.names
-        rows = [tuple(row) for row in await self._store.names(account.account_id)]
+        rows = [tuple(row) for row in await self._stores.labels.names(account.account_id)]
         # Most changes of a library change no label.
         if kept is not None and kept.rows == rows:
             names = kept.names

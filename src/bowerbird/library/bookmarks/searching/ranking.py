@@ -20,8 +20,8 @@ from bowerbird.model.words import Term, VectorStoreState, WordQuery
 from bowerbird.requests.limits import PAGE_DEFAULT, RANKED_MAX
 from bowerbird.search.meaning.embedding import NO_FLOOR
 from bowerbird.search.queries import query_language
-from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database
+from bowerbird.storage.stores import Service
 
 if TYPE_CHECKING:
     from bowerbird.search.candidates import Candidates
@@ -62,9 +62,9 @@ class Ranking(Struct, frozen=True):
 _NOTHING: Final = Ranking(())
 
 
-class Rankings:
+class Rankings(Service):
     def __init__(self, database: Database, meaning: SemanticSearch) -> None:
-        self._store = BookmarkStore(database)
+        super().__init__(database)
         self._words = WordReading(database)
         self._meaning = meaning
 
@@ -112,7 +112,9 @@ class Rankings:
         """
         if not ranking.scores:
             return ranking, {}
-        prints = {row[0]: row for row in await self._store.prints(account, ranking.numbers)}
+        prints = {
+            row[0]: row for row in await self._stores.bookmarks.prints(account, ranking.numbers)
+        }
         # Of equal scores, the newer post comes first.
         order = [
             (score, prints[number][1], number)
@@ -169,7 +171,7 @@ class Rankings:
     async def _in_order(self, account: Account, ranking: Ranking, sort: Sort | None) -> Ranking:
         if sort is None or not ranking.numbers:
             return ranking
-        numbers = await self._store.in_order(account, ranking.numbers, sort)
+        numbers = await self._stores.bookmarks.in_order(account, ranking.numbers, sort)
         scores = dict(zip(ranking.numbers, ranking.scores, strict=False))
         return msgspec.structs.replace(
             ranking, numbers=numbers, scores=[scores[n] for n in numbers] if scores else ()
@@ -185,7 +187,7 @@ class Rankings:
             return _NOTHING
         # Exclusions and conditions only filter; they do not rank.
         if not words.wanted_terms:
-            return Ranking(await self._store.first(account, filter, RANKED_MAX))
+            return Ranking(await self._stores.bookmarks.first(account, filter, RANKED_MAX))
         read = await self._words.read(account, words)
         found = None if read.is_absent else await self._latest(account, filter, _CONSIDERED)
         numbers = found or []
@@ -347,7 +349,7 @@ class Rankings:
         if text == "":
             return None
         if text is None or (matching is None and len(text) < _FEW_CHARACTERS):
-            return await self._store.first(account, filter, most)
+            return await self._stores.bookmarks.first(account, filter, most)
         if matching is None:
             # Joining the flags of each match takes ten times as long.
             limits = msgspec.structs.replace(filter, words=filter.words.limits)
@@ -360,7 +362,7 @@ class Rankings:
         numbers = self._meaning.cached_numbers(key)
         if numbers is None:
             numbers = await self._meaning.cache_numbers(
-                key, await self._store.number_text(account, filter)
+                key, await self._stores.bookmarks.number_text(account, filter)
             )
         return numbers
 

@@ -9,7 +9,7 @@ undone.
 
 from bisect import insort
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import Final, Self
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
@@ -22,11 +22,10 @@ from bowerbird.model.events import EventType, Happening, event_label
 from bowerbird.model.labels import Label, name_key
 from bowerbird.model.posts.bookmarks import Post, tags_json
 from bowerbird.requests import limits
-from bowerbird.storage.bookmarks.changeset import ChangesetStore, EditablePost
-from bowerbird.storage.changes.bulk import BulkStore
-from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.labels import LabelStore
-from bowerbird.storage.libraries import LibraryStore, LockedLibrary
+from bowerbird.storage.bookmarks.changeset import EditablePost
+from bowerbird.storage.database import Database
+from bowerbird.storage.libraries import LockedLibrary
+from bowerbird.storage.stores import Service
 
 # The labels of a post may take 40 kB as JSON, so only these many posts have theirs in memory.
 _POSTS_AT_ONCE: Final = 500
@@ -43,25 +42,16 @@ class _NameKeys(dict[str, str]):
         return key
 
 
-class _Stores(NamedTuple):
-    libraries: LibraryStore
-    labels: LabelStore
-    bookmarks: ChangesetStore
-    documents: PostDocuments
-    bulk: BulkStore
-    counted: CountedWords
-
-
-class Changeset:
-    """Opened by `Changesets.open` and written by `finish`, in the same transaction."""
+class Changeset(Service):
+    """Opened by `open` and written by `finish`, in the same transaction."""
 
     def __init__(
-        self, stores: _Stores, library: LockedLibrary, *, is_recorded: bool, is_quiet: bool
+        self, database: Database, library: LockedLibrary, *, is_recorded: bool, is_quiet: bool
     ) -> None:
-        self._stores = stores
+        super().__init__(database)
         self._is_recorded = is_recorded
         self._is_quiet = is_quiet
-        self._library = library
+        self.library = library
         self._labels: dict[str, Label] = {}
         self._name_keys = _NameKeys()
         self._posts: dict[str, EditablePost] = {}
@@ -85,14 +75,34 @@ class Changeset:
         self._purged: list[str] = []
         self._ended: list[Happening] = []
 
+    @classmethod
+    async def open(
+        cls,
+        database: Database,
+        library: LockedLibrary,
+        names: Iterable[str] = (),
+        label_ids: Iterable[str] = (),
+        *,
+        posts: dict[str, EditablePost] | None = None,
+        is_recorded: bool = False,
+        is_quiet: bool = False,
+    ) -> Self:
+        """Reads the labels with these names or ids of a library that was locked just now.
+
+        `posts`: those that changesets of this transaction have read. `is_recorded`: the caller
+        keeps `changed` for an undo. `is_quiet`: no rule runs because of it.
+        """
+        changeset = cls(database, library, is_recorded=is_recorded, is_quiet=is_quiet)
+        await changeset.load_labels(names)
+        await changeset.load_label_ids(label_ids)
+        if posts is not None:
+            changeset.share(posts)
+        return changeset
+
     @property
     def version(self) -> int:
         """The library's version once the changeset is written."""
-        return self._library.version + 1
-
-    @property
-    def library(self) -> LockedLibrary:
-        return self._library
+        return self.library.version + 1
 
     @property
     def changed(self) -> list[Changed]:
@@ -126,8 +136,8 @@ class Changeset:
             return
         missing = _ids(unread)
         for first in range(0, len(missing), _POSTS_AT_ONCE):
-            self._posts |= await self._stores.bookmarks.posts(
-                self._library, missing[first : first + _POSTS_AT_ONCE]
+            self._posts |= await self._stores.changesets.posts(
+                self.library, missing[first : first + _POSTS_AT_ONCE]
             )
 
     async def sizes(self, post_ids: Iterable[str]) -> dict[str, int]:
@@ -138,7 +148,7 @@ class Changeset:
         wanted, sizes = _ids(post_ids), dict[str, int]()
         for first in range(0, len(wanted), _POSTS_AT_ONCE):
             some = wanted[first : first + _POSTS_AT_ONCE]
-            found, of_some = await self._stores.bookmarks.posts_with_sizes(self._library, some)
+            found, of_some = await self._stores.changesets.posts_with_sizes(self.library, some)
             self._posts |= found
             sizes |= of_some
         return sizes
@@ -150,14 +160,14 @@ class Changeset:
 
         They are in the order of their numbers, and begin after this one.
         """
-        stored, limit = self._stores.bookmarks, turns.POSTS_PER_TURN
-        sizes = await stored.sizes_of_label(self._library, label.label_id, after=after, limit=limit)
+        stored, limit = self._stores.changesets, turns.POSTS_PER_TURN
+        sizes = await stored.sizes_of_label(self.library, label.label_id, after=after, limit=limit)
         count = turns.fitting(size for _, size in sizes)
         is_all = count == len(sizes) < limit
         if not count:
             return [], is_all
         found = await stored.posts_of_label(
-            self._library, label.label_id, (after, sizes[count - 1][0])
+            self.library, label.label_id, (after, sizes[count - 1][0])
         )
         self._posts |= found
         return list(found.values()), is_all
@@ -166,15 +176,13 @@ class Changeset:
         """Reads the labels with these names, for later calls of `label`."""
         keys = sorted({name_key(name) for name in names} - self._labels.keys())
         if keys:
-            self._labels |= await self._stores.labels.named(
-                self._library.transaction, self._library.account_id, keys
-            )
+            self._labels |= await self._stores.labels.named(self.library, keys)
 
     async def load_label_ids(self, label_ids: Iterable[str]) -> None:
         """Reads the labels with these ids, for later calls of `label_of_id`."""
         ids = sorted({int(text) for text in label_ids if is_label_id(text)})
         if ids:
-            found = await self._stores.labels.by_ids(self._library, ids)
+            found = await self._stores.labels.by_ids(self.library, ids)
             self._labels |= {label.name_key: label for label in found.values()}
 
     def post(self, post_id: str) -> EditablePost | None:
@@ -189,11 +197,11 @@ class Changeset:
     async def create_label(self, name: str) -> Label:
         """Refused if the account has as many labels as allowed."""
         if self._label_count is None:
-            self._label_count = await self._stores.labels.count_within(self._library)
+            self._label_count = await self._stores.labels.count_within(self.library)
         if self._label_count >= limits.LABELS_MAX:
             raise account_is_full()
         self._label_count += 1
-        label = self._library.new_label(name)
+        label = self.library.new_label(name)
         self._labels[label.name_key] = label
         self._new_labels.append(label)
         self._created += events.of_labels(EventType.LABEL_CREATED, [label])
@@ -221,7 +229,7 @@ class Changeset:
     async def refuse(self, posts: Sequence[EditablePost], label: Label) -> None:
         """The label is not suggested for these bookmarks any more."""
         numbers = [post.number for post in posts]
-        if await self._stores.labels.refuse(self._library, label.label_id, numbers):
+        if await self._stores.labels.refuse(self.library, label.label_id, numbers):
             self._has_changed = True
 
     def set_flags(
@@ -244,7 +252,7 @@ class Changeset:
 
     async def rewrite(self, post: EditablePost, change: Callable[[Post], Post]) -> bool:
         """Changes what the owner has written about a post. False if it stays as it is."""
-        rewritten = await self._stores.documents.rewrite(self._library, post.post_id, change)
+        rewritten = await PostDocuments(self._database).rewrite(self.library, post.post_id, change)
         if rewritten is None:
             return False
         self._contents[post.post_id] = events.changed_fields(*rewritten)
@@ -255,9 +263,9 @@ class Changeset:
     async def remove(self, posts: Sequence[EditablePost], *, is_purged: bool = False) -> None:
         """Deletes bookmarks and detaches their labels. `is_purged`: they are not in the trash."""
         numbers = [post.number for post in posts]
-        await self._stores.labels.detach_all(self._library, numbers)
-        counted = await self._stores.counted.of(self._library, numbers)
-        await self._stores.bookmarks.remove(self._library, numbers, counted)
+        await self._stores.labels.detach_all(self.library, numbers)
+        counted = await CountedWords(self._database).of(self.library, numbers)
+        await self._stores.changesets.remove(self.library, numbers, counted)
         for post in posts:
             self._retagged.pop(post.number, None)
             self._flagged.pop(post.number, None)
@@ -272,7 +280,7 @@ class Changeset:
         """Stores a label's new fields. `LabelRenames` renames it on its bookmarks."""
         del self._labels[label.name_key]
         self._labels[changed.name_key] = changed
-        await self._stores.labels.update(self._library, changed, now)
+        await self._stores.labels.update(self.library, changed, now)
         fields = [one for one in _LABEL_FIELDS if getattr(label, one) != getattr(changed, one)]
         if fields:
             before = {name: getattr(label, name) for name in _LABEL_FIELDS}
@@ -286,7 +294,7 @@ class Changeset:
     async def delete_label(self, label: Label, into: Label | None = None) -> None:
         """Deletes a label that was detached from all its bookmarks, or merged into another."""
         await self._write_labels(0)
-        await self._stores.labels.delete(self._library, label)
+        await self._stores.labels.delete(self.library, label)
         del self._labels[label.name_key]
         self._ended.append(
             Happening(EventType.LABEL_DELETED, label=event_label(label))
@@ -298,16 +306,14 @@ class Changeset:
     async def delete_unused_label(self, label: Label, into: Label | None = None) -> None:
         """Deletes a label if no bookmark has it. `into`: it was merged into this one."""
         await self._write_labels(0)
-        found = await self._stores.labels.by_id(
-            self._library.transaction, self._library.account_id, label.label_id
-        )
+        found = await self._stores.labels.by_id(self.library, label.label_id)
         if found is not None and not found.bookmark_count:
             await self.delete_label(label, into)
 
     async def restore_label(self, label: Label, created_at: int, now: int) -> None:
         """Creates a deleted label again, under its old id."""
-        await self._stores.labels.insert(self._library, [label], created_at)
-        await self._stores.labels.update(self._library, label, now)
+        await self._stores.labels.insert(self.library, [label], created_at)
+        await self._stores.labels.update(self.library, label, now)
         self._labels[label.name_key] = label
         self._created += events.of_labels(EventType.LABEL_CREATED, [label])
         self._has_changed = True
@@ -321,19 +327,19 @@ class Changeset:
 
     async def claim(self) -> None:
         """A change that is about to delete a label leaves it on the posts that have got it here."""
-        if self._labelled and self._library.has_open_change is not False:
-            await self._stores.bulk.claim(self._library, sorted(self._labelled), self.version)
+        if self._labelled and self.library.has_open_change is not False:
+            await self._stores.bulk.claim(self.library, sorted(self._labelled), self.version)
 
     async def _write(self, now: int) -> None:
         await self._write_labels(now)
         if self._flagged:
-            await self._stores.bookmarks.set_flags(self._library, list(self._flagged.values()))
+            await self._stores.changesets.set_flags(self.library, list(self._flagged.values()))
         await self._write_tags()
-        if not self._is_recorded and self._library.last_change != 0:
+        if not self._is_recorded and self.library.last_change != 0:
             fields = [(one.post_id, one.field) for one in self.changed]
-            await self._stores.bulk.take_over(self._library, fields)
+            await self._stores.bulk.take_over(self.library, fields)
         await self._stores.libraries.advance(
-            *(self._library, self._change, self._happened(), now), touches=self._touches
+            *(self.library, self._change, self._happened(), now), touches=self._touches
         )
 
     def _happened(self) -> list[Happening]:
@@ -360,18 +366,18 @@ class Changeset:
         for first in range(0, len(retagged), _POSTS_AT_ONCE):
             some = retagged[first : first + _POSTS_AT_ONCE]
             tags = {number: tags_json(post.tags) for number, post in some}
-            await self._stores.bookmarks.set_tags(self._library, tags)
+            await self._stores.changesets.set_tags(self.library, tags)
         self._retagged = {}
 
     async def _write_labels(self, now: int) -> None:
         if self._new_labels:
-            await self._stores.labels.insert(self._library, self._new_labels, now)
+            await self._stores.labels.insert(self.library, self._new_labels, now)
             self._new_labels = []
         if not self._pairs:
             return
         attached = sorted(pair for pair, is_attached in self._pairs.items() if is_attached)
         detached = sorted(pair for pair, is_attached in self._pairs.items() if not is_attached)
-        await self._stores.labels.relabel(self._library, attached, detached)
+        await self._stores.labels.relabel(self.library, attached, detached)
         self._pairs = {}
 
     def _note_pair(self, post: EditablePost, label: Label, *, is_attached: bool) -> None:
@@ -397,45 +403,6 @@ class Changeset:
             del self._changed[key]
         else:
             self._changed[key] = was_set
-
-
-class Changesets:
-    """Opens changesets on one database."""
-
-    def __init__(self, database: Database) -> None:
-        self._stores = _Stores(
-            LibraryStore(database),
-            LabelStore(database),
-            ChangesetStore(database),
-            PostDocuments(database),
-            BulkStore(database),
-            CountedWords(database),
-        )
-
-    async def lock(self, transaction: Transaction, account_id: int) -> LockedLibrary:
-        return await self._stores.libraries.lock(transaction, account_id)
-
-    async def open(
-        self,
-        library: LockedLibrary,
-        names: Iterable[str] = (),
-        label_ids: Iterable[str] = (),
-        *,
-        posts: dict[str, EditablePost] | None = None,
-        is_recorded: bool = False,
-        is_quiet: bool = False,
-    ) -> Changeset:
-        """Reads the labels with these names or ids of a library that was locked just now.
-
-        `posts`: those that changesets of this transaction have read. `is_recorded`: the caller
-        keeps `changed` for an undo. `is_quiet`: no rule runs because of it.
-        """
-        changeset = Changeset(self._stores, library, is_recorded=is_recorded, is_quiet=is_quiet)
-        await changeset.load_labels(names)
-        await changeset.load_label_ids(label_ids)
-        if posts is not None:
-            changeset.share(posts)
-        return changeset
 
 
 def post_is_full(post_id: str) -> Refusal:

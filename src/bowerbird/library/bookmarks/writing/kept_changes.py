@@ -29,10 +29,10 @@ from bowerbird.model.bulk import (
 )
 from bowerbird.model.labels import Label
 from bowerbird.requests import limits
-from bowerbird.storage.changes.bulk import BulkStore
-from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.imports import ChangeStore, Log
+from bowerbird.storage.database import Database, Writable
+from bowerbird.storage.imports import Log
 from bowerbird.storage.libraries import LockedLibrary
+from bowerbird.storage.stores import TimedService
 
 _ID_BYTES: Final = 12
 _WAIT_S: Final = 10
@@ -52,11 +52,10 @@ class Done(NamedTuple):
     matched: int = 1
 
 
-class KeptChanges:
+class KeptChanges(TimedService):
     def __init__(self, database: Database, clock: Clock, *, is_off: bool = False) -> None:
         """`is_off`: for the sandbox, which stores nothing that could be undone."""
-        self._store = BulkStore(database)
-        self._clock = clock
+        super().__init__(database, clock)
         self._is_off = is_off
 
     async def finish(
@@ -91,10 +90,10 @@ class KeptChanges:
         if onto is None:
             number = library.last_change
             if number is None:
-                number = await self._store.next_number(library) - 1
+                number = await self._stores.bulk.next_number(library) - 1
             onto = new_change(number + 1, action, [], 0, now)
         else:
-            await self._store.remove(library, onto.number)
+            await self._stores.bulk.remove(library, onto.number)
         is_large = len(changed) > _SMALL_ROWS or onto.number % _SMALL_CHANGES == 0
         if makes_room and is_large:
             await self.make_room(library, len(changed))
@@ -107,24 +106,24 @@ class KeptChanges:
             changed=onto.changed + (count or int(action is BulkAction.CREATE_LABEL)),
             kept=onto.kept + len(changed),
         )
-        await self._store.insert(library, row)
-        await self._store.record_named(library, row.number, changed, library.version + 1)
+        await self._stores.bulk.insert(library, row)
+        await self._stores.bulk.record_named(library, row.number, changed, library.version + 1)
         return row
 
     async def number(self, library: LockedLibrary) -> int:
         """The number of a new change. Refused while too many are unfinished."""
-        unfinished = await self._store.count_unfinished(library)
+        unfinished = await self._stores.bulk.count_unfinished(library)
         if unfinished >= limits.UNFINISHED_CHANGES_MAX:
             raise Refusal(
                 Code.RATE_LIMITED,
                 f"This account has {unfinished} unfinished changes. Wait until some have finished.",
                 {"Retry-After": str(_WAIT_S)},
             )
-        return await self._store.next_number(library)
+        return await self._stores.bulk.next_number(library)
 
     async def make_room(self, library: LockedLibrary, added: int = 0) -> None:
         """Removes some of what is kept beyond the bounds. Call it in each turn of a change."""
-        kept = await self._store.kept(library)
+        kept = await self._stores.bulk.kept(library)
         rows = sum(one.rows for one in kept)
         extra = sum(one.is_finished for one in kept) - limits.KEPT_CHANGES_MAX
         left, now = max(_REMOVED_PER_TURN, added), self._clock()
@@ -138,8 +137,8 @@ class KeptChanges:
             if is_behind or one.rows >= left:
                 is_behind = True
                 # It may be removed in part.
-                await self._store.expire(library, one.number)
-                left -= await self._store.remove_first(library, one.number, left)
+                await self._stores.bulk.expire(library, one.number)
+                left -= await self._stores.bulk.remove_first(library, one.number, left)
             else:
                 last = one.number
                 left -= one.rows
@@ -149,7 +148,7 @@ class KeptChanges:
                 # The others wait for the next turn, so that this one stays short.
                 break
         if last:
-            await self._store.remove_up_to(library, last)
+            await self._stores.bulk.remove_up_to(library, last)
 
 
 def new_change(
@@ -201,12 +200,7 @@ def undo_until(now: int) -> int:
     return now + KEPT
 
 
-class ChangeLog:
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._store = ChangeStore(database)
-        self._clock = clock
-
+class ChangeLog(TimedService):
     async def record(
         self,
         opened: LockedLibrary,
@@ -223,43 +217,36 @@ class ChangeLog:
             if not numbers or (run is None and by is ChangedBy.MARK):
                 return
             if by is ChangedBy.OWNER or run is not None:
-                await self._store.forget(opened.transaction, opened.account_id, numbers)
+                await self._stores.import_changes.forget(opened, numbers)
             else:
-                await self._store.forget_states(opened.transaction, opened.account_id, numbers)
+                await self._stores.import_changes.forget_states(opened, numbers)
             return
         if batch.new or batch.changed:
-            await self._store.add(
-                opened.transaction,
-                opened.account_id,
+            await self._stores.import_changes.add(
+                opened,
                 run.number,
                 batch.changes(deletions.get),
                 labels=created,
                 undo_until=undo_until(self._clock()),
             )
 
-    async def forget(
-        self, transaction: Transaction, account_id: int, numbers: Sequence[int]
-    ) -> None:
+    async def forget(self, library: Writable, numbers: Sequence[int]) -> None:
         """Posts that their owner saves are no longer part of earlier runs."""
         if numbers:
-            await self._store.forget(transaction, account_id, numbers)
+            await self._stores.import_changes.forget(library, numbers)
 
     async def make_room(self, account_id: int) -> None:
         """Removes the oldest logs, in short transactions, until the others are small enough."""
+        while _is_full(await self._stores.import_changes.logs(self._library(account_id))):
+            await self._transact(account_id, self._remove_oldest)
 
-        async def work(transaction: Transaction) -> None:
-            await self._remove_oldest(transaction, account_id)
-
-        while _is_full(await self._store.logs(self._database, account_id)):
-            await self._database.write(work, account_id)
-
-    async def _remove_oldest(self, transaction: Transaction, account_id: int) -> None:
-        logs = await self._store.logs(transaction, account_id)
+    async def _remove_oldest(self, library: Writable) -> None:
+        logs = await self._stores.import_changes.logs(library)
         if not _is_full(logs):
             return
         oldest = logs[0].number
-        await self._store.give_up(transaction, account_id, oldest)
-        await self._store.remove_first(transaction, account_id, oldest, _REMOVED_PER_TURN)
+        await self._stores.import_changes.give_up(library, oldest)
+        await self._stores.import_changes.remove_first(library, oldest, _REMOVED_PER_TURN)
 
 
 def _is_full(logs: Sequence[Log]) -> bool:

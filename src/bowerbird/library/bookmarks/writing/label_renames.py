@@ -22,10 +22,9 @@ from bowerbird.model.events import EventType, Happening, event_label
 from bowerbird.model.labels import Label, name_key
 from bowerbird.model.posts.bookmarks import tags_json
 from bowerbird.requests import limits
-from bowerbird.storage.bookmarks.changeset import ChangesetStore
-from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.labels import LabelStore
-from bowerbird.storage.libraries import LibraryStore, LockedLibrary
+from bowerbird.storage.database import Transaction
+from bowerbird.storage.libraries import LockedLibrary
+from bowerbird.storage.stores import Service
 
 
 class LabelRoom:
@@ -99,19 +98,11 @@ class Position(Struct, frozen=True):
 _START: Final = Position()
 
 
-class LabelRenames:
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._libraries = LibraryStore(database)
-        self._labels = LabelStore(database)
-        self._posts = ChangesetStore(database)
-
+class LabelRenames(Service):
     async def lock(self, transaction: Transaction, account_id: int) -> LockedLibrary:
         """Locks the library. If a label is being renamed, that is finished before."""
-        library = await self._libraries.lock(transaction, account_id)
-        if library.has_rename is not False and await self._labels.being_renamed(
-            transaction, account_id
-        ):
+        library = await self._stores.libraries.lock(transaction, account_id)
+        if library.has_rename is not False and await self._stores.labels.being_renamed(library):
             raise DoFirst(lambda: self.finish(account_id))
         return library
 
@@ -130,12 +121,12 @@ class LabelRenames:
         self, transaction: Transaction, account_id: int, done: Position
     ) -> Position | None:
         """Renames the label on some posts; None if no label is being renamed."""
-        library = await self._libraries.lock(transaction, account_id)
-        label = await self._labels.being_renamed(transaction, account_id)
+        library = await self._stores.libraries.lock(transaction, account_id)
+        label = await self._stores.labels.being_renamed(library)
         if label is None:
             return None
         after = done.number if done.label_id == label.label_id else 0
-        found = await self._posts.sizes_of_label(
+        found = await self._stores.changesets.sizes_of_label(
             library, label.label_id, after=after, limit=turns.POSTS_PER_TURN
         )
         count = turns.fitting(size for _, size in found)
@@ -148,7 +139,7 @@ class LabelRenames:
         is_last = count == len(found) < turns.POSTS_PER_TURN
         if is_last:
             renamed = msgspec.structs.replace(label, former_name=None)
-            await self._labels.update(library, renamed)
+            await self._stores.labels.update(library, renamed)
             happened.append(
                 Happening(
                     EventType.LABEL_RENAMED,
@@ -156,14 +147,14 @@ class LabelRenames:
                     former_name=label.former_name or "",
                 )
             )
-        await self._libraries.advance(library, Counts(), happened, system_clock())
+        await self._stores.libraries.advance(library, Counts(), happened, system_clock())
         return Position(label.label_id, after, count, is_last)
 
     async def _rename(
         self, library: LockedLibrary, label: Label, numbers: tuple[int, int]
     ) -> list[str]:
         """Returns the posts that it was renamed on."""
-        posts = await self._posts.posts_of_label(library, label.label_id, numbers)
+        posts = await self._stores.changesets.posts_of_label(library, label.label_id, numbers)
         tags: dict[int, bytes | None] = {}
         for post in posts.values():
             if label.former_name in post.tags:
@@ -171,5 +162,5 @@ class LabelRenames:
                 # The others are sorted already, and folding all of their names takes long.
                 insort(names, label.name, key=name_key)
                 tags[post.number] = tags_json(names)
-        await self._posts.set_tags(library, dict(sorted(tags.items())))
+        await self._stores.changesets.set_tags(library, dict(sorted(tags.items())))
         return [post_id for post_id, post in posts.items() if post.number in tags]

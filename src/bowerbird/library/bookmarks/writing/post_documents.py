@@ -32,26 +32,23 @@ from bowerbird.model.posts.bookmarks import (
 from bowerbird.model.posts.highlights import HighlightedPassage
 from bowerbird.requests import limits
 from bowerbird.search.words.tokens import index_form
-from bowerbird.storage.bookmarks.upsert import StoredPost, UpsertStore
+from bowerbird.storage.bookmarks.upsert import StoredPost
 from bowerbird.storage.database import Database
-from bowerbird.storage.imports import ChangeStore
 from bowerbird.storage.libraries import LockedLibrary
+from bowerbird.storage.stores import Service
 
 
-class PostDocuments:
+class PostDocuments(Service):
     def __init__(self, database: Database) -> None:
-        self._store = UpsertStore(database)
+        super().__init__(database)
         self._vectors = StaleVectors(database)
-        self._changes = ChangeStore(database)
         self._counted = CountedWords(database)
 
     async def rewrite(
         self, library: LockedLibrary, post_id: str, change: Callable[[Post], Post]
     ) -> tuple[Post, Post] | None:
         """The post before and after; None if it stays. The caller advances the version."""
-        found = await self._store.posts(
-            library.transaction, library.account_id, library.place, [post_id]
-        )
+        found = await self._stores.upserts.posts(library, library.place, [post_id])
         stored = found[post_id]
         before = _post_of(stored, post_id)
         after = change(before)
@@ -70,15 +67,15 @@ class PostDocuments:
         }
         reworded = [] if has_same_words else [existing.number]
         counted = await self._counted.of(library, reworded)
-        await self._store.rewrite(library, row, counted)
+        await self._stores.upserts.rewrite(library, row, counted)
         await self._mark_stale(library, existing.number, after)
         # Undoing an import must not take the owner's words away.
-        await self._changes.forget(library.transaction, library.account_id, [existing.number])
+        await self._stores.import_changes.forget(library, [existing.number])
         return before, after
 
     async def index(self, library: LockedLibrary, numbers: Sequence[int]) -> None:
         """Writes the words of stored bookmarks again, and marks their vectors if stale."""
-        renderings = await self._store.renderings(library, numbers)
+        renderings = await self._stores.upserts.renderings(library, numbers)
         rows: list[Row] = []
         for number, stored in renderings.items():
             post = stored_post(stored)
@@ -88,7 +85,7 @@ class PostDocuments:
             await self._mark_stale(library, number, post)
         readable = [row["number"] for row in rows]
         counted = await self._counted.of(library, readable)
-        await self._store.reword(library, rows, counted)
+        await self._stores.upserts.reword(library, rows, counted)
 
     async def _mark_stale(self, library: LockedLibrary, number: int, post: Post) -> None:
         """Marks the vectors of the post if its text changed; the next build replaces them."""

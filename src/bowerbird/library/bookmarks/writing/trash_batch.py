@@ -14,12 +14,11 @@ from bowerbird.model import events, json_depth
 from bowerbird.model.arrival import Deletion, OrderSource
 from bowerbird.model.bulk import BulkAction, KeptTrash
 from bowerbird.sources import own_json
-from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.bookmarks.changeset import EditablePost
-from bowerbird.storage.bookmarks.trash import DeletionStore, Trashed, TrashStore
-from bowerbird.storage.bookmarks.upsert import UpsertStore
-from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.libraries import LibraryStore, LockedLibrary
+from bowerbird.storage.bookmarks.trash import Trashed
+from bowerbird.storage.database import Database, Transaction, Writable
+from bowerbird.storage.libraries import LockedLibrary
+from bowerbird.storage.stores import TimedService
 
 KEPT_DAYS: Final = 30
 KEPT: Final = KEPT_DAYS * 86_400 * MICROSECONDS
@@ -43,14 +42,10 @@ def fitting(action: BulkAction, sizes: Sequence[int]) -> int:
     return turns.fitting(sizes, per_turn(action), most_bytes)
 
 
-class TrashBatches:
+class TrashBatches(TimedService):
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._bookmarks = BookmarkStore(database)
-        self._store = TrashStore(database)
-        self._upserts = UpsertStore(database)
-        self._deletions = DeletionStore(database)
+        super().__init__(database, clock)
         self._intake = Upsert(database, clock)
-        self._clock = clock
 
     async def put(
         self,
@@ -68,7 +63,7 @@ class TrashBatches:
         if not posts:
             return
         library, now = changeset.library, self._clock()
-        stored = await self._bookmarks.contents_of(library, [post.number for post in posts])
+        stored = await self._stores.bookmarks.contents_of(library, [post.number for post in posts])
         trashed = [
             Trashed(
                 post.post_id,
@@ -77,7 +72,7 @@ class TrashBatches:
             )
             for post in posts
         ]
-        await self._store.put(library, trashed)
+        await self._stores.trash.put(library, trashed)
         since = now if since is None else min(since, now)
         await self._remember(library, posts, since, kept)
         await changeset.remove(posts)
@@ -88,12 +83,12 @@ class TrashBatches:
         wanted = await self._absent(library, post_ids)
         if not wanted:
             return {}
-        taken = await self._store.take(library, wanted, self._clock() - KEPT)
+        taken = await self._stores.trash.take(library, wanted, self._clock() - KEPT)
         if not taken:
             return {}
         ids = [one.post_id for one in taken]
-        deletions = await self._deletions.known(transaction, account_id, ids)
-        await self._deletions.remove(library, list(deletions))
+        deletions = await self._stores.deletions.known(Writable(transaction, account_id), ids)
+        await self._stores.deletions.remove(library, list(deletions))
         arrivals = []
         for one in taken:
             incoming = own_json.read(json_depth.cut(one.bookmark), is_stored=True).incoming
@@ -111,9 +106,7 @@ class TrashBatches:
         wanted = [one for one in post_ids if one.isascii() and one.isdigit()]
         if not wanted:
             return []
-        present = await self._upserts.existing(
-            library.transaction, library.account_id, library.place, wanted
-        )
+        present = await self._stores.upserts.existing(library, library.place, wanted)
         return [one for one in wanted if one not in present]
 
     async def _remember(
@@ -125,9 +118,7 @@ class TrashBatches:
     ) -> None:
         """Marks posts as deleted, so that imports do not bring them back."""
         ids = [post.post_id for post in posts]
-        stored = await self._upserts.existing(
-            library.transaction, library.account_id, library.place, ids
-        )
+        stored = await self._stores.upserts.existing(library, library.place, ids)
         deletions = []
         for post_id in ids:
             if post_id in kept:
@@ -141,41 +132,34 @@ class TrashBatches:
             deletions.append(
                 Deletion(post_id, since, index, existing.completeness, existing.order_source)
             )
-        await self._deletions.put(library, deletions, DELETIONS_MAX)
+        await self._stores.deletions.put(library, deletions, DELETIONS_MAX)
 
 
-class Purging:
+class Purging(TimedService):
     """Removes posts from the trash for good."""
-
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._store = TrashStore(database)
-        self._libraries = LibraryStore(database)
-        self._clock = clock
 
     async def some(
         self, transaction: Transaction, account_id: int, post_ids: Sequence[str]
     ) -> None:
         # Locked first, as for a deletion.
-        library = await self._libraries.lock_if_there(transaction, account_id)
+        library = await self._stores.libraries.lock_if_there(transaction, account_id)
         if library is not None:
-            found = list(await self._store.sizes(library, post_ids))
-            await self._store.remove(library, found)
+            found = list(await self._stores.trash.sizes(library, post_ids))
+            await self._stores.trash.remove(library, found)
             await self._log(library, found)
 
     async def oldest(
         self, transaction: Transaction, account_id: int, *, before: int, most: int
     ) -> int:
         """Removes some posts that were deleted before a time; returns how many."""
-        library = await self._libraries.lock_if_there(transaction, account_id)
+        library = await self._stores.libraries.lock_if_there(transaction, account_id)
         if library is None:
             return 0
-        purged = await self._store.empty(library, before=before, most=most)
+        purged = await self._stores.trash.empty(library, before=before, most=most)
         await self._log(library, purged)
         return len(purged)
 
     async def _log(self, library: LockedLibrary, purged: Sequence[str]) -> None:
         if purged:
             happened = events.of_purged(purged)
-            await self._libraries.touch(
-                library.transaction, library.account_id, happened, self._clock()
-            )
+            await self._stores.libraries.touch(library, happened, self._clock())

@@ -28,14 +28,10 @@ from bowerbird.model.arrival import (
 from bowerbird.model.bulk import Changed
 from bowerbird.model.labels import Label
 from bowerbird.requests import limits
-from bowerbird.storage.bookmarks.trash import DeletionStore
-from bowerbird.storage.bookmarks.upsert import UpsertStore
-from bowerbird.storage.bookmarks.word_index import AFTER_ADDING, WordMerging
-from bowerbird.storage.changes.bulk import BulkStore
+from bowerbird.storage.bookmarks.word_index import AFTER_ADDING
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.labels import LabelStore
-from bowerbird.storage.libraries import LibraryStore, LockedLibrary
-from bowerbird.storage.links import LinkStore
+from bowerbird.storage.libraries import LockedLibrary
+from bowerbird.storage.stores import TimedService
 
 _LARGEST: Final = 2**63 - 1
 _NO_DELETIONS: Final[Mapping[str, Deletion]] = {}
@@ -64,25 +60,16 @@ class Written(NamedTuple):
     recorded: Sequence[Changed] = ()
 
 
-class Upsert:
+class Upsert(TimedService):
     def __init__(self, database: Database, clock: Clock) -> None:
-        self._database = database
-        self._store = UpsertStore(database)
+        super().__init__(database, clock)
         self._counted = CountedWords(database)
-        self._libraries = LibraryStore(database)
-        self._label_store = LabelStore(database)
         self._vectors = StaleVectors(database)
-        self.renames = LabelRenames(database)
         self.log = ChangeLog(database, clock)
-        self._bulk = BulkStore(database)
-        self._deletions = DeletionStore(database)
-        self._links = LinkStore(database)
-        self.merging = WordMerging(database)
-        self._clock = clock
 
     async def take(self, account: Account, arrivals: Sequence[Incoming]) -> UpsertOutcome:
         """Writes all of them in one transaction, unless nothing changes. None may occur twice."""
-        stored = await self._store.stored(account, [a.post_id for a in arrivals])
+        stored = await self._stores.upserts.stored(account, [a.post_id for a in arrivals])
         differing = [a for a in arrivals if differs(a, stored.get(a.post_id))]
         unchanged = UpsertOutcome(unchanged=len(arrivals) - len(differing))
         if not differing:
@@ -91,7 +78,7 @@ class Upsert:
 
     async def write(self, account_id: int, writes: Sequence[Write]) -> UpsertOutcome:
         async def work(transaction: Transaction) -> Written:
-            opened = await self.renames.lock(transaction, account_id)
+            opened = await LabelRenames(self._database).lock(transaction, account_id)
             return await self.put_into(opened, writes)
 
         done = await turns.run(self._database, work, account_id)
@@ -103,8 +90,8 @@ class Upsert:
     ) -> None:
         """Writes posts back that were in the trash, with all their labels."""
         writes = writes_of(arrivals)
-        opened = await self._libraries.lock(transaction, account_id)
-        async with self.merging.bounded(transaction, AFTER_ADDING):
+        opened = await self._stores.libraries.lock(transaction, account_id)
+        async with self._stores.word_merging.bounded(transaction, AFTER_ADDING):
             await self.put_into(opened, writes, is_restored=True)
 
     async def put_into(
@@ -128,9 +115,7 @@ class Upsert:
         """
         if stored is None:
             ids = [one.incoming.post_id for one in writes]
-            stored = await self._store.existing(
-                opened.transaction, opened.account_id, opened.place, ids
-            )
+            stored = await self._stores.upserts.existing(opened, opened.place, ids)
         arrivals = [one.incoming for one in writes]
         room = await self._room(opened, arrivals, stored, is_bounded=not is_restored)
         # A post that gets no label because there is no room may be as it was.
@@ -143,37 +128,37 @@ class Upsert:
             )
         ]
         now = self._clock()
-        await self._label_store.insert(opened, room.created, now)
+        await self._stores.labels.insert(opened, room.created, now)
         changing = [stored[a.post_id].number for a, _ in rows if a.post_id in stored]
         renderings: dict[int, bytes] = {}
         if changing:
-            renderings = await self._store.renderings(opened, changing)
+            renderings = await self._stores.upserts.renderings(opened, changing)
         batch = Batch(opened, room.labels, stored, renderings, now)
         for arrival, draft in rows:
             batch.add(arrival, draft)
-        await self._store.insert(opened, batch.new)
-        await self._deletions.remove(opened, list(deletions))
+        await self._stores.upserts.insert(opened, batch.new)
+        await self._stores.deletions.remove(opened, list(deletions))
         reworded = [row["number"] for row in batch.changed if row["words"] is not None]
         counted = await self._counted.of(opened, reworded)
-        await self._store.update(opened, batch.changed, counted)
+        await self._stores.upserts.update(opened, batch.changed, counted)
         await self.mark_stale(opened, batch.arrivals)
         await self._note_links(opened, batch, stored)
-        await self._label_store.relabel(opened, batch.attached, batch.detached)
+        await self._stores.labels.relabel(opened, batch.attached, batch.detached)
         await self.log.record(opened, run, batch, created=room.created, deletions=deletions, by=by)
         if not is_restored:
             fields = [] if is_recorded else [one[:2] for one in batch.changed_fields()]
             created = [row["post_id"] for row in batch.new]
-            await self._bulk.take_over(
+            await self._stores.bulk.take_over(
                 opened,
                 [*fields, *batch.replaced_values()],
                 # What is kept of a post that was here before: then it has a mark.
                 [one for one in created if not is_recorded or one in deletions],
                 is_recorded=is_recorded,
             )
-            await self._bulk.claim(opened, batch.labelled(), opened.version + 1)
+            await self._stores.bulk.claim(opened, batch.labelled(), opened.version + 1)
         if batch.new or batch.changed or room.created:
             happened = batch.happened(room.created, is_restored=is_restored)
-            await self._libraries.advance(opened, batch.change, happened, now)
+            await self._stores.libraries.advance(opened, batch.change, happened, now)
         return Written(
             frozenset(row["post_id"] for row in batch.new),
             frozenset(row["post_id"] for row in batch.changed),
@@ -183,22 +168,19 @@ class Upsert:
         )
 
     async def _note_links(
-        self,
-        opened: LockedLibrary,
-        batch: Batch,
-        stored: Mapping[str, ExistingBookmark],
+        self, opened: LockedLibrary, batch: Batch, stored: Mapping[str, ExistingBookmark]
     ) -> None:
         """A job reads the text of posts that are only links, until they have one."""
         bare = [row["post_id"] for row in batch.new if row["completeness"] == Completeness.STUB]
         if bare:
-            await self._links.add(opened, bare, self._clock())
+            await self._stores.links.add(opened, bare, self._clock())
         filled = [
             row["post_id"]
             for row in batch.changed
             if row["completeness"] > stored[row["post_id"]].completeness == Completeness.STUB
         ]
         if filled:
-            await self._links.remove(opened, filled)
+            await self._stores.links.remove(opened, filled)
 
     async def mark_stale(self, opened: LockedLibrary, changed: dict[int, Incoming]) -> None:
         """Marks the vectors of posts whose text changed. Changed counts do not matter."""
@@ -219,10 +201,10 @@ class Upsert:
     ) -> LabelRoom:
         keys = {key for arrival in arrivals for key in arrival.tags or ()}
         named = keys.union(*(bookmark.tags for bookmark in stored.values()))
-        labels = await self._label_store.named(opened.transaction, opened.account_id, sorted(named))
+        labels = await self._stores.labels.named(opened, sorted(named))
         count = 0
         if keys - labels.keys():
-            count = await self._label_store.count_within(opened)
+            count = await self._stores.labels.count_within(opened)
         most = (_LARGEST, _LARGEST)
         if is_bounded:
             most = (limits.LABELS_MAX - count, limits.POST_LABELS_MAX)
