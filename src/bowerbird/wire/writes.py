@@ -333,14 +333,14 @@ def _is_unmodified(text: str, changed_at: int) -> bool:
     if moment is not None:
         return changed_at <= moment
     try:
-        date = parsedate_to_datetime(text)
-    except ValueError:
+        seconds = int(parsedate_to_datetime(text).timestamp())
+    except (ValueError, OverflowError):
         raise errors.invalid(
             "If-Unmodified-Since",
             "must be a date of HTTP, or a time such as updated_at, got " + errors.shown(text),
         ) from None
     # A date of HTTP has no fractions of a second.
-    return changed_at // MICROSECONDS <= int(date.timestamp())
+    return changed_at // MICROSECONDS <= seconds
 
 
 def _failed(header: str, why: str) -> Refusal:
