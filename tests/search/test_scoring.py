@@ -174,6 +174,22 @@ def test_the_first_two_posts_say_what_the_others_should_be_like() -> None:
     assert (alone.tolist(), all_of_it.tolist()) == ([0], pytest.approx([2 / 3]))
 
 
+@pytest.mark.parametrize(("length", "second"), [(5, 2), (3, 3)])
+def test_what_the_first_post_has_often_tells_more_in_long_queries(length: int, second: int) -> None:
+    # Post 1 has all of the words, the first of them often. Post 2 shares that one, 3 another one.
+    held = [(1, 2), (1, 3), *[(1,)] * (length - 2)]
+    words = WordScores([_word((1, f"w{n}", posts)) for n, posts in enumerate(held)], 0, 0)
+    found = candidates.with_any_word(words, ALL, 9)
+    counts = found.held.T.astype(np.uint8)
+    counts[0, 0] = 5
+    counted = Counted([f"w{n}" for n in range(length)], found.numbers, counts, _numbers(9, 9, 9))
+
+    alone = candidates.scores(found, words, counted, is_by_words=False)
+
+    assert _ordered(found, words, counted, 9)[0] == [1, second, 5 - second]
+    assert candidates.ordered(found.numbers, alone, 9)[0] == [1, 3, 2]
+
+
 def test_idf_falls_with_the_number_of_posts() -> None:
     values = [idf(posts, 100) for posts in (0, 1, 10, 100)]
 

@@ -12,7 +12,8 @@
 
 The square rewards posts with nearly all of the words. Some of the words of a long query tell much,
 some of two or three words are chance. Without a search by meaning, cosine and likeness are
-left out. Reasons and measurements: docs/adr/0038.
+left out; instead, a word of a long query tells more in bm25 if the first posts of the list have it
+more often than others (`WordScores.emphasis`). Reasons and measurements: docs/adr/0038.
 """
 
 from collections.abc import Sequence
@@ -30,8 +31,10 @@ FINE_WEIGHT: Final = 0.35
 TOLD_BY_BM25: Final = 0.85
 LONG_QUERY: Final = 6
 LIKENESS_WEIGHT: Final = 0.5
-# With fewer, the first posts have them by chance too often.
-_LEAST_FOR_LIKENESS: Final = 4
+# How much more a word tells that the first posts have as often as counts.
+_EMPHASIS: Final = 1.0
+# With fewer words, the first posts have them by chance too often.
+_LEAST_TO_FOLLOW: Final = 4
 # Of one word: only the order of posts that have it.
 SHORTEST: Final = 0.05
 # More often counts as often: a text that repeats one word does not win.
@@ -168,22 +171,37 @@ class WordScores:
     @property
     def likeness_weight(self) -> float:
         """What the likeness to the first posts counts: nothing if the query is short."""
-        return LIKENESS_WEIGHT * self._length if len(self.words) >= _LEAST_FOR_LIKENESS else 0.0
+        return LIKENESS_WEIGHT * self.followed
 
-    def bm25(self, held: Floats, numbers: Integers, counted: Counted) -> Floats:
-        """Forms that are not counted occur once."""
+    @property
+    def followed(self) -> float:
+        """How much the first posts say about the others."""
+        return self._length if len(self.words) >= _LEAST_TO_FOLLOW else 0.0
+
+    def emphasis(self, often: Floats, shares: Floats) -> Floats:
+        """How much each word tells if some posts, by their shares, have it more often than all."""
+        more = np.maximum(often @ shares - often.mean(axis=1), 0) / np.float32(_OFTEN)
+        emphasis: Floats = 1 + np.float32(_EMPHASIS * self.followed) * more
+        return emphasis
+
+    def occurrences(
+        self, held: Floats, numbers: Integers, counted: Counted
+    ) -> tuple[Floats, Floats]:
+        """How often each post has each word, and how long it is. Uncounted forms occur once."""
         rows = np.searchsorted(numbers, counted.numbers)
         lengths = np.ones(len(numbers), np.float32)
         lengths[rows] = counted.lengths / max(float(counted.lengths.sum()), 1) * len(rows)
-        norm = _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * lengths)
         columns = {token: column for column, token in enumerate(counted.tokens)}
-        total = np.zeros(len(numbers), np.float32)
-        for word, held_row in zip(self.words, held, strict=True):
-            often = held_row.copy()
+        often = held.copy()
+        for row, word in zip(often, self.words, strict=True):
             for spelling in word.spellings:
                 if spelling.token in columns:
                     counts = counted.counts[:, columns[spelling.token]] * spelling.weight
-                    often[rows] = np.maximum(often[rows], counts)
-            np.minimum(often, _OFTEN, out=often)
-            total += word.idf * often * (_SATURATION + 1) / (often + norm)
-        return total
+                    row[rows] = np.maximum(row[rows], counts)
+        return np.minimum(often, np.float32(_OFTEN)), lengths
+
+    def bm25(self, often: Floats, lengths: Floats, emphasis: Floats | None = None) -> Floats:
+        norm = _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * lengths)
+        told = self._idf if emphasis is None else self._idf * emphasis
+        bm25: Floats = told @ (often / (often + norm)).astype(np.float32) * (_SATURATION + 1)
+        return bm25

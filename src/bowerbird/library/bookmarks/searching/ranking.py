@@ -320,7 +320,9 @@ class Rankings(Service):
 
         found, best, numbers = await asyncio.to_thread(choose)
         counted = await self._words.counted(account, tokens, numbers)
-        scores = await asyncio.to_thread(candidates.scores, best, read.scores, counted)
+        scores = await asyncio.to_thread(
+            candidates.scores, best, read.scores, counted, is_by_words=store is None
+        )
         weight = read.scores.likeness_weight
         if store is not None and weight and len(scores):
             places, shares = candidates.best_of(best.numbers, scores)
