@@ -204,6 +204,8 @@ _IN_0_6: Final = _IN_0_5 | {
     "updated_since",
 }
 
+_SINCE_0_6: Final = ("is_field", "language")
+
 
 def forms(filter: BookmarkFilter, query: ListQuery) -> Iterator[dict[str, Any]]:
     """The first one is that of new cursors."""
@@ -219,9 +221,9 @@ def forms(filter: BookmarkFilter, query: ListQuery) -> Iterator[dict[str, Any]]:
 
 
 def _as_in_0_6(parsed: Any) -> Any:
-    """Parsed words without what terms have since."""
+    """Parsed words without what they and their terms have since."""
     if isinstance(parsed, dict):
-        return {name: _as_in_0_6(one) for name, one in parsed.items() if name != "is_field"}
+        return {name: _as_in_0_6(one) for name, one in parsed.items() if name not in _SINCE_0_6}
     return [_as_in_0_6(one) for one in parsed] if isinstance(parsed, list | tuple) else parsed
 
 
