@@ -12,8 +12,9 @@ import socket
 import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
-from functools import cache
+from functools import cache, partial
 from types import TracebackType
 from typing import Final, NamedTuple, Self
 
@@ -30,9 +31,19 @@ _UNICAST: Final = ipaddress.IPv6Network("2000::/3")
 _TUNNELS: Final = (ipaddress.IPv6Network("2002::/16"), ipaddress.IPv6Network("2001::/32"))
 
 
+# A name server that does not answer holds a thread for half a minute, and somebody can ask for
+# many names. asyncio would take the few threads that requests use too.
+RESOLVERS: Final = 64
+
+
+@cache
+def _resolvers() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(RESOLVERS, thread_name_prefix="resolving")
+
+
 async def resolve(name: str) -> Sequence[str]:
-    loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(name, _PORT, type=socket.SOCK_STREAM)
+    look = partial(socket.getaddrinfo, name, _PORT, type=socket.SOCK_STREAM)
+    found = await asyncio.get_running_loop().run_in_executor(_resolvers(), look)
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
 

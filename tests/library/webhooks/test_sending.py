@@ -1,5 +1,8 @@
 """Messages go to https and public addresses only; answers are bounded and redirects refused."""
 
+import asyncio
+import socket
+import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -7,6 +10,7 @@ import pytest
 
 from bowerbird.library.webhooks.sending import Attempt, Sender
 from tests.support.hosts.image_hosts import ImageHosts, image_hosts
+from tests.support.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.anyio
 
@@ -48,6 +52,27 @@ async def test_a_name_that_leads_to_a_private_address_is_refused(
 
     assert sent.problem == "The address is not on the public internet."
     assert hosts.connected_to == []
+
+
+async def test_name_servers_that_do_not_answer_hold_up_no_request(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answers = threading.Event()
+
+    def wait(*_: object, **__: object) -> list[object]:
+        answers.wait(PATIENCE_S)
+        raise socket.gaierror
+
+    monkeypatch.setattr(socket, "getaddrinfo", wait)
+    async with Sender(timeout_s=0.05) as sender:
+        sent = await asyncio.gather(
+            *(sender.send(f"https://{number}.{HOST}/b", {}, b"") for number in range(40))
+        )
+
+    assert {one.problem for one in sent} == {"No complete answer within 0.05 seconds."}
+    # Requests decode their bodies and rank posts on these threads.
+    await asyncio.wait_for(asyncio.to_thread(lambda: None), PATIENCE_S / 2)
+    answers.set()
 
 
 async def test_a_redirect_is_not_followed(hosts: ImageHosts) -> None:
