@@ -15,14 +15,13 @@ class ConnectionStore(Store):
 
     async def insert(self, library: Writable, new: Connection, most: int) -> bool:
         """False if the account has so many connections already, or was deleted."""
-        values = {**asdict(new), "most": most}
-        return bool(await self._of(library, "insert", **values))
+        return bool(await self._of(library, "insert", **asdict(new), most=most))
 
     async def all(self, account_id: int) -> Sequence[Connection]:
         return [_connection(row) for row in await self._read("list", account_id=account_id)]
 
     async def one(self, library: Readable, connection_id: str) -> Connection | None:
-        rows = await self._of(library, "one", **_key(library.account_id, connection_id))
+        rows = await self._of(library, "one", connection_id=connection_id)
         return _connection(rows[0]) if rows else None
 
     async def by_user(
@@ -41,12 +40,11 @@ class ConnectionStore(Store):
 
     async def delete(self, library: Writable, connection_id: str) -> tuple[Network, str] | None:
         """The network and name of the deleted connection."""
-        rows = await self._of(library, "delete", **_key(library.account_id, connection_id))
+        rows = await self._of(library, "delete", connection_id=connection_id)
         return (Network(rows[0][0]), str(rows[0][1])) if rows else None
 
     async def connected(self, library: Writable, connection: Connection) -> bool:
-        values = {**asdict(connection)}
-        return bool(await self._of(library, "connected", **values))
+        return bool(await self._of(library, "connected", **asdict(connection)))
 
     async def put_tokens(
         self, account_id: int, connection: Connection, sealed: bytes
@@ -60,18 +58,14 @@ class ConnectionStore(Store):
     async def set_state(
         self, library: Writable, connection_id: str, state: ConnectionState, next_run_at: int
     ) -> bool:
-        values = {
-            **_key(library.account_id, connection_id),
-            "state": state,
-            "next_run_at": next_run_at,
-        }
+        values = {"connection_id": connection_id, "state": state, "next_run_at": next_run_at}
         return bool(await self._of(library, "set_state", **values))
 
     async def set_bounds(
         self, library: Writable, connection_id: str, interval_s: int, posts_per_day: int
     ) -> None:
         values = {
-            **_key(library.account_id, connection_id),
+            "connection_id": connection_id,
             "interval_s": interval_s,
             "posts_per_day": posts_per_day,
         }
@@ -79,7 +73,7 @@ class ConnectionStore(Store):
 
     async def start_run(self, library: Writable, connection_id: str, run_id: str) -> bool:
         """False if the connection has a run, or was deleted."""
-        values = {**_key(library.account_id, connection_id), "run_id": run_id}
+        values = {"connection_id": connection_id, "run_id": run_id}
         return bool(await self._of(library, "start_run", **values))
 
     async def end_run(
@@ -132,12 +126,8 @@ class ConnectionStore(Store):
     async def _note(
         self, account_id: int, name: str, connection: Connection, **values: Any
     ) -> Sequence[Row]:
-        key = _key(account_id, connection.connection_id)
+        key = {"account_id": account_id, "connection_id": connection.connection_id}
         return await self._write(name, account_id, **key, **values)
-
-
-def _key(account_id: int, connection_id: str) -> dict[str, Any]:
-    return {"account_id": account_id, "connection_id": connection_id}
 
 
 def _connection(row: Row) -> Connection:

@@ -107,8 +107,7 @@ class DemoStore(Store):
 
     async def posts(self, library: Readable, limit: int = MOST_POSTS) -> list[str]:
         """The ids of the demo's posts in the library."""
-        values: dict[str, Any] = {"limit": limit, **_IDS}
-        return [row[0] for row in await self._of(library, "posts", **values)]
+        return [row[0] for row in await self._of(library, "posts", limit=limit, **_IDS)]
 
     async def forget_deleted(self, library: Writable) -> None:
         """Removes the demo's posts from the trash, and what is remembered about them."""

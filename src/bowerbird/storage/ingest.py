@@ -43,8 +43,7 @@ class KeptPageStore(Store):
         return int((await self._read("count", account_id=account_id, problem=problem))[0][0])
 
     async def insert(self, library: Writable, page: KeptPage) -> None:
-        values = {**asdict(page), "size": len(page.body)}
-        await self._do(library, "insert", **values)
+        await self._do(library, "insert", **asdict(page), size=len(page.body))
 
     async def heads(self, account_id: int) -> Sequence[KeptPageHead]:
         """The kept pages without their content, the oldest first."""
@@ -71,8 +70,7 @@ class FileImportStore(Store):
 
     async def insert(self, library: Writable, file: FileImport) -> bool:
         """False if the job exists, or the account does not."""
-        values = {**asdict(file), "now": file.created_at}
-        return bool(await self._of(library, "insert", **values))
+        return bool(await self._of(library, "insert", **asdict(file), now=file.created_at))
 
     async def unfinished(self, library: Readable, *, since: int, alive_since: int) -> int:
         rows = await self._of(library, "unfinished", since=since, alive_since=alive_since)
@@ -99,8 +97,7 @@ class IngestRunStore(Store):
     resource = "ingest"
 
     async def insert(self, library: Writable, run: IngestRun) -> None:
-        values = {**asdict(run), "now": run.started_at}
-        await self._do(library, "insert_run", **values)
+        await self._do(library, "insert_run", **asdict(run), now=run.started_at)
 
     async def get(self, library: Readable, run_id: str) -> IngestRun | None:
         rows = await self._of(library, "run", run_id=run_id)
@@ -122,15 +119,14 @@ class IngestRunStore(Store):
 
     async def last_complete(self, library: Readable, user: SourceUser) -> IngestRun | None:
         """The last complete run over this list."""
-        rows = await self._of(library, "last_complete_run", **_key(library.account_id, user))
+        rows = await self._of(library, "last_complete_run", **user._asdict())
         return _run(rows[0]) if rows else None
 
     async def resumable(
         self, library: Readable, user: SourceUser, *, after: int, since: int
     ) -> IngestRun | None:
         """The last run over this list that began and changed since then and can be continued."""
-        values = {**_key(library.account_id, user), "after": after, "since": since}
-        rows = await self._of(library, "resumable", **values)
+        rows = await self._of(library, "resumable", **user._asdict(), after=after, since=since)
         return _run(rows[0]) if rows else None
 
     async def started_after(
@@ -143,7 +139,7 @@ class IngestRunStore(Store):
 
     async def known_below(self, library: Readable, user: SourceUser) -> int | None:
         """The highest index of the last complete run over this list."""
-        rows = await self._of(library, "last_complete", **_key(library.account_id, user))
+        rows = await self._of(library, "last_complete", **user._asdict())
         return rows[0][0] if rows else None
 
     async def set_import(self, library: Writable, run_id: str, import_id: str) -> None:
@@ -154,8 +150,7 @@ class IngestRunStore(Store):
         return bool(await self._of(library, "touch_run", run_id=run_id, now=now))
 
     async def end(self, library: Writable, run: IngestRun) -> None:
-        values = {**asdict(run), "now": run.updated_at}
-        await self._do(library, "end_run", **values)
+        await self._do(library, "end_run", **asdict(run), now=run.updated_at)
 
     async def complete(self, library: Writable, run_id: str, highest: int | None) -> None:
         """The run has read the list as far as it was not known."""
@@ -224,12 +219,7 @@ class SourcePostStore(Store):
     ) -> None:
         """A run saw these posts in the list of all saved posts."""
         values = [
-            {
-                **_key(library.account_id, run.user),
-                "post_id": post_id,
-                "run_id": run.run_id,
-                "at": at,
-            }
+            {**run.user._asdict(), "post_id": post_id, "run_id": run.run_id, "at": at}
             for post_id in sorted(post_ids)
         ]
         if values:
@@ -239,15 +229,13 @@ class SourcePostStore(Store):
         self, library: Writable, user: SourceUser, post_id: str, *, at: int, is_saved: bool
     ) -> None:
         values = {"post_id": post_id, "at": at, "removed_at": None if is_saved else at}
-        await self._do(library, "change_post", **_key(library.account_id, user), **values)
+        await self._do(library, "change_post", **user._asdict(), **values)
 
     async def seen(
         self, library: Readable, user: SourceUser, post_ids: Sequence[str]
     ) -> dict[str, Seen]:
         """What the source last said about each of these posts."""
-        rows = await self._of(
-            library, "changes", **_key(library.account_id, user), post_ids=post_ids
-        )
+        rows = await self._of(library, "changes", **user._asdict(), post_ids=post_ids)
         return {post_id: Seen(seen_run, changed_at) for post_id, changed_at, seen_run in rows}
 
     async def at_indexes(self, library: Writable, indexes: Sequence[int]) -> list[str]:
@@ -267,7 +255,7 @@ class SourcePostStore(Store):
     ) -> Sequence[str]:
         """Posts of this part of the list that earlier runs saw, and this one did not."""
         part = {"lowest": lowest, "highest": highest, "before": run.started_at}
-        key = {**_key(account_id, run.user), "run_id": run.run_id}
+        key = {**run.user._asdict(), "account_id": account_id, "run_id": run.run_id}
         return [row[0] for row in await self._read_slowly("candidates", **key, **part)]
 
     async def remove(
@@ -275,15 +263,13 @@ class SourcePostStore(Store):
     ) -> None:
         """Records that the posts are not saved at the source any more."""
         values = {"post_ids": post_ids, "run_id": run.run_id, "at": at}
-        await self._do(library, "remove_posts", **_key(library.account_id, run.user), **values)
+        await self._do(library, "remove_posts", **run.user._asdict(), **values)
 
     async def note_gone(
         self, library: Writable, user: SourceUser, posts: Sequence[GonePost], at: int
     ) -> None:
         """The source lists these posts and does not show them. They must be noted as listed."""
-        values = [
-            {**_key(library.account_id, user), **post._asdict(), "at": at} for post in sorted(posts)
-        ]
+        values = [{**user._asdict(), **post._asdict(), "at": at} for post in sorted(posts)]
         if values:
             await self._do_many(library, "gone_post", values)
 
@@ -304,7 +290,7 @@ class SourcePostStore(Store):
         self, account_id: int, user: SourceUser, post_ids: Sequence[str]
     ) -> dict[str, list[OtherList]]:
         """What lists of other accounts of a source say about these posts."""
-        values = {**_key(account_id, user), "post_ids": post_ids}
+        values = {**user._asdict(), "account_id": account_id, "post_ids": post_ids}
         found: dict[str, list[OtherList]] = {}
         for post_id, *owner, removed_at in await self._read("other_lists", **values):
             found.setdefault(post_id, []).append(OtherList(SourceUser(*owner), removed_at))
@@ -314,7 +300,9 @@ class SourcePostStore(Store):
         self, account_id: int, user: SourceUser, post_ids: Sequence[str]
     ) -> dict[str, int]:
         """The posts, among the given ones, that the user removed last, and when."""
-        rows = await self._read("removed", **_key(account_id, user), post_ids=post_ids)
+        rows = await self._read(
+            "removed", **user._asdict(), account_id=account_id, post_ids=post_ids
+        )
         return {post_id: removed_at for post_id, removed_at in rows}  # noqa: C416 - a row is no tuple
 
     async def put_folders(self, library: Writable, names: Mapping[str, str]) -> int:
@@ -330,7 +318,3 @@ class SourcePostStore(Store):
         """The name of a folder, or "" if it is unknown."""
         rows = await self._read("folder", account_id=account_id, folder_id=folder_id)
         return rows[0][0] if rows else ""
-
-
-def _key(account_id: int, user: SourceUser) -> dict[str, Any]:
-    return {"account_id": account_id, "source": user.source, "source_user_id": user.source_user_id}

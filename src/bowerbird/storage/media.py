@@ -196,8 +196,7 @@ class MediaStore(Store):
         return bool(await self._of(library, "source_is_kept", **values))
 
     async def source_failed(self, library: Writable, failure: FailedImage) -> None:
-        values = {**msgspec.structs.asdict(failure)}
-        await self._do(library, "source_failed", **values)
+        await self._do(library, "source_failed", **msgspec.structs.asdict(failure))
 
     async def try_again(self, library: Writable, post_ids: Sequence[str], now: int) -> None:
         """Images of these posts that could not be fetched are due again."""

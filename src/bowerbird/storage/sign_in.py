@@ -50,8 +50,7 @@ class SessionStore(Store):
 
     async def insert(self, library: Writable, session_hash: bytes, session: Session) -> bool:
         """False if the account is gone."""
-        values = {**asdict(session), "session_hash": session_hash}
-        return bool(await self._of(library, "insert", **values))
+        return bool(await self._of(library, "insert", **asdict(session), session_hash=session_hash))
 
     async def by_token(
         self, account_id: int, session_hash: bytes, alive: Alive, month: int
@@ -101,13 +100,11 @@ class SessionStore(Store):
 
     async def sweep(self, library: Writable, alive: Alive) -> int:
         """Removes expired sessions."""
-        values = {**asdict(alive)}
-        return len(await self._of(library, "end_expired", **values))
+        return len(await self._of(library, "end_expired", **asdict(alive)))
 
     async def replace_token(self, library: Writable, new_hash: bytes, session: Session) -> bool:
         """Gives the session another cookie, and stores when and how the person proved it."""
-        values = {**asdict(session), "new_hash": new_hash}
-        return bool(await self._of(library, "replace_token", **values))
+        return bool(await self._of(library, "replace_token", **asdict(session), new_hash=new_hash))
 
     async def put_uses(self, uses: Mapping[tuple[int, str], int]) -> None:
         """Takes (account, session) -> time of the last use."""
@@ -265,8 +262,7 @@ class IdentityStore(Store):
 
     async def insert(self, library: Writable, identity: ProviderIdentity) -> bool:
         """False if the account is gone, or if the identity belongs to an account already."""
-        values = {**asdict(identity)}
-        return bool(await self._of(library, "insert", **values))
+        return bool(await self._of(library, "insert", **asdict(identity)))
 
     async def all(self, account_id: int) -> Sequence[ProviderIdentity]:
         """The oldest first."""
@@ -279,8 +275,7 @@ class IdentityStore(Store):
 
     async def use(self, library: Writable, identity: ProviderIdentity, used_at: int) -> bool:
         """False if the account does not have the identity any more."""
-        values = {**asdict(identity), "used_at": used_at}
-        return bool(await self._of(library, "use", **values))
+        return bool(await self._of(library, "use", **asdict(identity), used_at=used_at))
 
     async def has_issuer(self, library: Readable, issuer: str) -> bool:
         return bool(await self._of(library, "of_issuer", issuer=issuer))
@@ -296,8 +291,7 @@ class PasskeyStore(Store):
 
     async def insert(self, library: Writable, passkey: Passkey) -> bool:
         """False if the account is gone, or has this passkey already."""
-        values = {**asdict(passkey)}
-        return bool(await self._of(library, "insert", **values))
+        return bool(await self._of(library, "insert", **asdict(passkey)))
 
     async def all(self, account_id: int, limit: int) -> Sequence[Passkey]:
         """The oldest first."""

@@ -156,8 +156,7 @@ class AccountStore(Store):
         if name_key(reading.favourite) != name_key(before):
             return False
         changed = msgspec.structs.replace(reading, favourite=after)
-        values = {**msgspec.structs.asdict(changed)}
-        await self._do(library, "set_reading", **values)
+        await self._do(library, "set_reading", **msgspec.structs.asdict(changed))
         return True
 
     async def add_calls(self, month: int, calls: Mapping[int, int]) -> None:

@@ -80,8 +80,7 @@ class WebhookStore(Store):
 
     async def insert(self, library: Writable, new: Webhook, most: int) -> bool:
         """False if the account has so many already, or was deleted."""
-        values = {**asdict(new), "now": new.created_at, "most": most}
-        return bool(await self._of(library, "insert", **values))
+        return bool(await self._of(library, "insert", **asdict(new), now=new.created_at, most=most))
 
     async def all(self, account_id: int) -> Sequence[Webhook]:
         return [_webhook(row) for row in await self._read("list", account_id=account_id)]

@@ -62,8 +62,7 @@ class DigestPostStore(Store):
         """The posts that still exist, by id, as the API returns them."""
         if not post_ids:
             return {}
-        values = {"post_ids": post_ids, **place_values(account)}
-        rows = await self._read_slowly("posts", **values)
+        rows = await self._read_slowly("posts", post_ids=post_ids, **place_values(account))
         return {row[0]: bookmark_json(row[1], row[2], row[3]) for row in rows}
 
     async def vectors(
