@@ -78,7 +78,7 @@ def visits(
             *reading_choices.routes(services.accounts, services.digests, pages),
             *account_pages.deletion_routes(AccountDeletion(database), pages),
             *account_pages.activity_routes(
-                Activity(database, clock), services.bulk.recent, library.many, pages
+                Activity(database), services.bulk.recent, library.many, pages
             ),
             *operator_pages.routes(services, pages, deprecations),
             *import_pages.routes(services, pages),

@@ -110,7 +110,7 @@ async def test_disconnecting_deletes_tokens_and_no_posts(desk: Desk, networks: N
     assert len(await desk.texts()) == 40
     [run] = await desk.runs()
     assert run.state == RunState.INTERRUPTED
-    entries = await Activity(desk.member.database, desk.member.clock).page(desk.account_id)
+    entries = await Activity(desk.member.database).page(desk.account_id)
     kinds = [one.kind for one in entries]
     assert ActivityKind.SOURCE_CONNECTED in kinds
     assert ActivityKind.SOURCE_DISCONNECTED in kinds

@@ -205,7 +205,7 @@ async def test_everything_can_be_downloaded(house: House) -> None:
     content = json.loads(file.content)
     assert content["account"]["email"] == EMAIL
     assert {post["post_id"] for post in content["bookmarks"]} == {post["post_id"] for post in posts}
-    page = await Activity(house.database, house.clock).page(account_id)
+    page = await Activity(house.database).page(account_id)
     assert ActivityKind.ACCOUNT_DOWNLOADED in [entry.kind for entry in page]
 
 

@@ -118,7 +118,7 @@ async def kinds(member: Member) -> set[ActivityKind | str]:
 
 
 async def entries(member: Member) -> list[ActivityEntry]:
-    page = await Activity(member.database, member.clock).page(member.account_id)
+    page = await Activity(member.database).page(member.account_id)
     return list(page)
 
 
@@ -179,7 +179,7 @@ async def test_entries_are_kept_for_180_days(house: House) -> None:
 
     await Sweeping(house.database, house.clock, pause_s=0).sweep()
 
-    page = await Activity(house.database, house.clock).page(account_id)
+    page = await Activity(house.database).page(account_id)
     assert [entry.detail for entry in page if entry.kind is ActivityKind.KEY_CREATED] == ["recent"]
 
 
@@ -199,7 +199,7 @@ async def test_the_number_of_entries_is_bounded(
     assert await sweeping.sweep() == 9
     assert await sweeping.sweep() == 0
 
-    page = await Activity(house.database, house.clock).page(account_id)
+    page = await Activity(house.database).page(account_id)
     assert [entry.detail for entry in page] == ["12", "11", "10", "9", "8"]
 
 

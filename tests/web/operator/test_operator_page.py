@@ -66,7 +66,7 @@ async def test_changing_a_plan_is_in_the_activity_of_the_account(house: House) -
     assert (await house.accounts.find("ann@example.com")).plan == "pro"
     [entry] = [
         each
-        for each in await Activity(house.database, house.clock).page(account_id)
+        for each in await Activity(house.database).page(account_id)
         if each.kind is ActivityKind.PLAN_CHANGED
     ]
     assert (entry.detail, entry.address) == ("pro", "192.0.2.7")

@@ -40,7 +40,7 @@ async def stored(house: House, person: Visitor) -> list[Passkey]:
 
 
 async def kinds(house: House, account_id: int) -> list[ActivityKind | str]:
-    page = await Activity(house.database, house.clock).page(account_id)
+    page = await Activity(house.database).page(account_id)
     return [entry.kind for entry in page]
 
 

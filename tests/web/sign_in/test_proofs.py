@@ -38,7 +38,7 @@ async def test_a_proof_allows_changes_again_and_changes_the_session(house: House
     assert (proved.status_code, proved.headers["location"]) == (303, "/account")
     assert owner.session != before
     await ceremonies.add(owner, "Phone")
-    page = await Activity(house.database, house.clock).page(account_of(owner))
+    page = await Activity(house.database).page(account_of(owner))
     assert ActivityKind.PROVED_AGAIN in [entry.kind for entry in page]
 
     # The cookie from before the proof is worthless.

@@ -48,7 +48,7 @@ async def test_a_known_person_signs_in_to_the_same_account(street: Street) -> No
     assert (entered.status_code, entered.headers["location"]) == (303, "/account")
     assert account_of(again) == account_of(first)
     assert len(await street.emails()) == 1
-    page = await Activity(street.house.database, street.house.clock).page(account_of(first))
+    page = await Activity(street.house.database).page(account_of(first))
     entry = page[0]
     assert (entry.kind, entry.detail) == (
         ActivityKind.SIGNED_IN,

@@ -162,7 +162,7 @@ async def test_a_session_from_before_does_not_become_the_owners(house: House) ->
     await house.accounts.set_owner("ann@example.com")
 
     assert not await is_signed_in(member)
-    page = await Activity(house.database, house.clock).page(account_of(member))
+    page = await Activity(house.database).page(account_of(member))
     assert ActivityKind.OWNER_CHANGED in [entry.kind for entry in page]
 
 

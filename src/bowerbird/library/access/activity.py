@@ -9,11 +9,11 @@ from typing import Final
 
 import structlog
 
+from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
 from bowerbird.model.accounts import ActivityEntry, ActivityKind
 from bowerbird.model.connections import NAMES
-from bowerbird.storage.database import Writable
-from bowerbird.storage.stores import TimedService
+from bowerbird.storage.stores import Service
 
 KEPT_DAYS: Final = 180
 ENTRIES_MAX: Final = 10_000
@@ -56,16 +56,12 @@ def made_by(name: str) -> Iterator[None]:
         _MAKER.reset(token)
 
 
-class Activity(TimedService):
-    def entry(self, kind: ActivityKind, detail: str = "") -> ActivityEntry:
-        """`detail` is what it was done to, such as the name of a key."""
-        return ActivityEntry(
-            self._clock(), secrets.token_hex(6), kind, detail[:_MAX_DETAIL], address()
-        )
+def entry(clock: Clock, kind: ActivityKind, detail: str = "") -> ActivityEntry:
+    """`detail` is what it was done to, such as the name of a key."""
+    return ActivityEntry(clock(), secrets.token_hex(6), kind, detail[:_MAX_DETAIL], address())
 
-    async def add(self, library: Writable, entry: ActivityEntry) -> None:
-        await self._stores.activity.add(library, entry)
 
+class Activity(Service):
     async def page(
         self, account_id: int, before: tuple[int, str] | None = None, limit: int = PAGE
     ) -> Sequence[ActivityEntry]:

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 import msgspec
 
 from bowerbird.clock import Clock, date_of_day, day_of
-from bowerbird.library.access.activity import Activity
+from bowerbird.library.access import activity
 from bowerbird.library.access.call_allowance import used_up
 from bowerbird.library.imports.runs import RUNS_MAX
 from bowerbird.library.rules.rules import shown as shown_rule
@@ -35,18 +35,17 @@ class AccountDownload(TimedService):
         super().__init__(database, clock)
         self._exports = AccountExports(database, files)
         self._daily = DailyUseStore(database, ACCOUNT_DOWNLOADS)
-        self._activity = Activity(database, clock)
 
     async def start(self, account: Account) -> AsyncIterator[bytes]:
         """The pieces of the file, which is never in memory as a whole."""
         account_id, most = account.account_id, limits.ACCOUNT_DOWNLOADS_PER_DAY
-        entry = self._activity.entry(ActivityKind.ACCOUNT_DOWNLOADED)
+        entry = activity.entry(self._clock, ActivityKind.ACCOUNT_DOWNLOADED)
 
         async def work(library: LockedLibrary) -> None:
             used = await self._daily.add(library, day_of(self._clock()), uses=1)
             if used.uses > most:
                 raise used_up(f"The account was downloaded {most} times", self._clock())
-            await self._activity.add(library, entry)
+            await self._stores.activity.add(library, entry)
 
         await self._locked(account_id, work)
         return (piece.data async for piece in self._exports.pieces(account))

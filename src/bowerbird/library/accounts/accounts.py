@@ -13,7 +13,7 @@ import structlog
 
 from bowerbird.clock import Clock, month_of
 from bowerbird.errors import Code, Refusal, shown
-from bowerbird.library.access.activity import Activity
+from bowerbird.library.access import activity
 from bowerbird.model import jobs
 from bowerbird.model.accounts import (
     Account,
@@ -59,7 +59,6 @@ class HalfDeleted(Refusal):
 class Accounts(TimedService):
     def __init__(self, database: Database, clock: Clock, default_plan: str = Plan.PRO) -> None:
         super().__init__(database, clock)
-        self._activity = Activity(database, clock)
         self._default_plan = _plan(default_plan)
 
     async def create(self, email: str, plan: str | None = None) -> int:
@@ -99,8 +98,8 @@ class Accounts(TimedService):
             transaction, membership, email_key, may_own=may_own
         ):
             raise EmailRefused(Code.INVALID_REQUEST, f"{membership.email} already has an account.")
-        entry = self._activity.entry(ActivityKind.ACCOUNT_CREATED)
-        await self._activity.add(Writable(transaction, membership.account_id), entry)
+        entry = activity.entry(self._clock, ActivityKind.ACCOUNT_CREATED)
+        await self._stores.activity.add(Writable(transaction, membership.account_id), entry)
 
     async def all(self) -> Sequence[Membership]:
         return await self._stores.accounts.all()
@@ -128,7 +127,7 @@ class Accounts(TimedService):
 
     async def set_plan(self, email: str, plan: str) -> None:
         account = await self.find(email)
-        entry = self._activity.entry(ActivityKind.PLAN_CHANGED, _plan(plan))
+        entry = activity.entry(self._clock, ActivityKind.PLAN_CHANGED, _plan(plan))
         await self._stores.accounts.set_plan(account.account_id, _plan(plan), entry)
 
     async def set_email(self, email: str, new: str) -> None:
@@ -144,20 +143,20 @@ class Accounts(TimedService):
             raise EmailRefused(Code.INVALID_REQUEST, f"{new} already has an account.")
         # They may have been sent to the former address.
         await self._stores.one_time_links.withdraw_all(library, LinkKind.ACCOUNT)
-        entry = self._activity.entry(ActivityKind.EMAIL_CHANGED, new)
-        await self._activity.add(library, entry)
+        entry = activity.entry(self._clock, ActivityKind.EMAIL_CHANGED, new)
+        await self._stores.activity.add(library, entry)
 
     async def set_owner(self, email: str) -> None:
         """Ends the sessions of the new owner: none from before may operate the service."""
         account_id = (await self.find(email)).account_id
-        entry = self._activity.entry(ActivityKind.OWNER_CHANGED)
+        entry = activity.entry(self._clock, ActivityKind.OWNER_CHANGED)
 
         async def work(library: Writable) -> None:
             if await self._stores.accounts.owner(library.transaction) == account_id:
                 return
             await self._stores.accounts.set_owner(library)
             await self._stores.sessions.end_all(library)
-            await self._activity.add(library, entry)
+            await self._stores.activity.add(library, entry)
 
         await self._transact(account_id, work, is_service=True)
 

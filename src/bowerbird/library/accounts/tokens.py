@@ -13,7 +13,8 @@ from msgspec import Struct
 
 from bowerbird.clock import Clock, day_of, month_of
 from bowerbird.errors import Code, Refusal, shown
-from bowerbird.library.access.activity import Activity, Flushing
+from bowerbird.library.access import activity
+from bowerbird.library.access.activity import Flushing
 from bowerbird.model.accounts import ActivityKind, Device, DeviceCaller, Key
 from bowerbird.model.keys import (
     DEVICE_PREFIX,
@@ -63,7 +64,6 @@ class Tokens(TimedService, ABC, Generic[Record]):
     def __init__(self, database: Database, clock: Clock, store: CredentialStore[Record]) -> None:
         super().__init__(database, clock)
         self._credentials = store
-        self._activity = Activity(database, clock)
 
     @abstractmethod
     def _bounds(self) -> tuple[int, int]:
@@ -81,7 +81,7 @@ class Tokens(TimedService, ABC, Generic[Record]):
         most, _ = self._bounds()
         text = new_key(library.account_id, kind.prefix)
         record = self._record(secrets.token_hex(_ID_BYTES), name, text)
-        entry = self._activity.entry(kind.created, name)
+        entry = activity.entry(self._clock, kind.created, name)
         if not await self._credentials.create(library, record, key_hash(text), entry, most=most):
             raise Refusal(
                 Code.INVALID_REQUEST,
@@ -97,7 +97,7 @@ class Tokens(TimedService, ABC, Generic[Record]):
         kind, text, revoked = self.kind, token_or_id.strip(), None
         # Tokens and ids are printable ASCII. PostgreSQL rejects some other characters.
         if text.isascii() and text.isprintable():
-            entry = self._activity.entry(kind.revoked)
+            entry = activity.entry(self._clock, kind.revoked)
             _, kept = self._bounds()
             revoked = await self._credentials.revoke(
                 account_id, text, key_hash(text), self._clock(), entry, kept=kept

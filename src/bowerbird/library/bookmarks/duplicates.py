@@ -15,8 +15,7 @@ from msgspec import Struct
 
 from bowerbird import errors
 from bowerbird.clock import Clock
-from bowerbird.library.access import plans, turns
-from bowerbird.library.access.activity import Activity
+from bowerbird.library.access import activity, plans, turns
 from bowerbird.library.bookmarks import cursors
 from bowerbird.library.bookmarks.cursors import Named
 from bowerbird.library.bookmarks.searching import explaining
@@ -39,7 +38,7 @@ from bowerbird.storage.bookmarks.changeset import EditablePost
 from bowerbird.storage.bookmarks.statistics import GroupedPost, Prints, Same
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LockedLibrary
-from bowerbird.storage.stores import Service
+from bowerbird.storage.stores import TimedService
 
 _KINDS: Final[tuple[Same, ...]] = get_args(Same)
 _FIRST: Final = -(2**63)
@@ -129,12 +128,11 @@ class _Post(Struct):
 _posts: Final = msgspec.json.Decoder(list[_Post]).decode
 
 
-class Duplicates(Service):
+class Duplicates(TimedService):
     def __init__(self, database: Database, clock: Clock) -> None:
-        super().__init__(database)
+        super().__init__(database, clock)
         self._batches = TrashBatches(database, clock)
         self._kept = KeptChanges(database, clock)
-        self._activity = Activity(database, clock)
 
     async def page(self, account: Account, query: DuplicatesQuery) -> DuplicatePage:
         plans.check_fields(account, {"duplicates": Gate.FILTERING})
@@ -212,8 +210,8 @@ class Duplicates(Service):
         await self._batches.put(changeset, every)
         change = await self._kept.finish(changeset, BulkAction.TRASH, len(every))
         if every:
-            entry = self._activity.entry(ActivityKind.POSTS_DELETED)
-            await self._activity.add(library, entry)
+            entry = activity.entry(self._clock, ActivityKind.POSTS_DELETED)
+            await self._stores.activity.add(library, entry)
         return Resolved(
             kept,
             len(every),

@@ -10,8 +10,7 @@ from msgspec import Struct
 
 from bowerbird import errors
 from bowerbird.clock import Clock
-from bowerbird.library.access import plans
-from bowerbird.library.access.activity import Activity
+from bowerbird.library.access import activity, plans
 from bowerbird.library.access.time_zones import TimeZones
 from bowerbird.library.bookmarks import cursors
 from bowerbird.library.bookmarks.cursors import Named
@@ -56,7 +55,6 @@ class Trash(TimedService):
         super().__init__(database, clock)
         self._batches = TrashBatches(database, clock)
         self._kept = KeptChanges(database, clock)
-        self._activity = Activity(database, clock)
 
     async def delete(
         self,
@@ -83,8 +81,8 @@ class Trash(TimedService):
             change = await self._kept.finish(changeset, BulkAction.TRASH, 1)
         else:
             await changeset.finish(now)
-        entry = self._activity.entry(ActivityKind.POSTS_DELETED, post_id)
-        await self._activity.add(library, entry)
+        entry = activity.entry(self._clock, ActivityKind.POSTS_DELETED, post_id)
+        await self._stores.activity.add(library, entry)
         return Deleted(post_id, with_offset(now + KEPT)), change
 
     async def restore(
@@ -157,7 +155,6 @@ class TrashList(TimedService):
     def __init__(self, database: Database, clock: Clock) -> None:
         super().__init__(database, clock)
         self._purging = Purging(database, clock)
-        self._activity = Activity(database, clock)
         self._search = TrashSearch(database, clock)
 
     async def page(self, account: Account, asked: TrashQuery = _ALL) -> TrashPage:
@@ -230,9 +227,9 @@ class TrashList(TimedService):
         await self._note(account)
 
     async def _note(self, account: Account) -> None:
-        entry = self._activity.entry(ActivityKind.TRASH_EMPTIED)
+        entry = activity.entry(self._clock, ActivityKind.TRASH_EMPTIED)
         await self._database.write(
-            lambda transaction: self._activity.add(
+            lambda transaction: self._stores.activity.add(
                 Writable(transaction, account.account_id), entry
             ),
             account.account_id,

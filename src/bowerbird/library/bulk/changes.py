@@ -10,8 +10,7 @@ from msgspec import Struct
 from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access import plans, turns
-from bowerbird.library.access.activity import Activity
+from bowerbird.library.access import activity, plans, turns
 from bowerbird.library.bookmarks.writing.changeset import Changeset
 from bowerbird.library.bookmarks.writing.kept_changes import KeptChanges, new_change
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
@@ -69,7 +68,6 @@ class BulkChanges(TimedService):
         self._kept_changes = KeptChanges(database, clock)
         self._turns = BulkTurns(database, clock)
         self._rules = RuleReferences(database, clock)
-        self._activity = Activity(database, clock)
 
     async def start(self, transaction: Transaction, account: Account, change: NewChange) -> BulkRow:
         """Starts a change and takes its first turn. A job does what is left."""
@@ -88,8 +86,8 @@ class BulkChanges(TimedService):
         await self._stores.bulk.insert(library, row)
         await self._stores.bulk.add_parts(library, number, change.parts)
         if change.action is BulkAction.TRASH and change.matched:
-            entry = self._activity.entry(ActivityKind.POSTS_DELETED)
-            await self._activity.add(library, entry)
+            entry = activity.entry(self._clock, ActivityKind.POSTS_DELETED)
+            await self._stores.activity.add(library, entry)
         return await self._first_turn(library, row)
 
     async def start_label(

@@ -9,8 +9,7 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from bowerbird.clock import Clock
-from bowerbird.library.access.activity import Activity
+from bowerbird.library.access import activity
 from bowerbird.model.accounts import ActivityKind
 from bowerbird.model.bulk import Changed, ValueKind, replaced, value_key
 from bowerbird.model.labels import Query, name_key
@@ -18,9 +17,9 @@ from bowerbird.model.rules import Action, Body, Do, Rule
 from bowerbird.model.words import Field
 from bowerbird.search.queries import query_language
 from bowerbird.search.queries.query_pieces import Kind, Piece, pieces
-from bowerbird.storage.database import Database, Writable
+from bowerbird.storage.database import Writable
 from bowerbird.storage.libraries import LockedLibrary
-from bowerbird.storage.stores import Service
+from bowerbird.storage.stores import TimedService
 
 _OFF: Final = "Switched off:"
 
@@ -36,11 +35,7 @@ class _Before(Struct, frozen=True):
 _before: Final = msgspec.json.Decoder(_Before).decode
 
 
-class RuleReferences(Service):
-    def __init__(self, database: Database, clock: Clock) -> None:
-        super().__init__(database)
-        self._activity = Activity(database, clock)
-
+class RuleReferences(TimedService):
     async def rename(self, library: LockedLibrary, before: str, after: str) -> list[Changed]:
         """Gives a label its other name in rules. Returns these as they were."""
         rules = await self._all(library)
@@ -103,8 +98,8 @@ class RuleReferences(Service):
         for rule in changed:
             await self._stores.rules.put(Writable(transaction, account_id), rule)
             if before[rule.rule_id].is_on and not rule.is_on:
-                entry = self._activity.entry(ActivityKind.RULE_SWITCHED_OFF, rule.name)
-                await self._activity.add(Writable(transaction, account_id), entry)
+                entry = activity.entry(self._clock, ActivityKind.RULE_SWITCHED_OFF, rule.name)
+                await self._stores.activity.add(Writable(transaction, account_id), entry)
         state = await self._stores.rules.state(Writable(transaction, account_id))
         assert state is not None
         after = before | {rule.rule_id: rule for rule in changed}

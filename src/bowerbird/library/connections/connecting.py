@@ -21,7 +21,7 @@ from bowerbird.connections import networks
 from bowerbird.connections.networks import Bluesky, Mastodon, XApi
 from bowerbird.connections.records import CannotOpen, Person, SourceProblem, TokenExpired, Tokens
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access.activity import Activity
+from bowerbird.library.access import activity
 from bowerbird.library.connections import connections
 from bowerbird.library.connections.access import place_of, vault_of
 from bowerbird.library.connections.connections import Connections
@@ -65,7 +65,6 @@ class Connecting(TimedService):
         self._connections = connections
         self._vault = vault_of(settings)
         self._attempts = Attempts(database, clock)
-        self._activity = Activity(database, clock)
 
     @property
     def x_return_url(self) -> str:
@@ -202,8 +201,8 @@ class Connecting(TimedService):
     ) -> Connection:
         """Stores the access: in the connection of the same account, or in a new one."""
         new = self._new(account_id, network, server, person, tokens)
-        entry = self._activity.entry(
-            ActivityKind.SOURCE_CONNECTED, f"{TITLES[network]} {person.name}"
+        entry = activity.entry(
+            self._clock, ActivityKind.SOURCE_CONNECTED, f"{TITLES[network]} {person.name}"
         )
 
         async def work(library: Writable) -> str:
@@ -217,7 +216,7 @@ class Connecting(TimedService):
                 changed = self._changed(account_id, known, target, new, tokens)
                 if not await self._stores.connections.connected(library, changed):
                     raise Refusal(Code.NOT_FOUND, "This source was disconnected meanwhile.")
-            await self._activity.add(library, entry)
+            await self._stores.activity.add(library, entry)
             return target or new.connection_id
 
         connection_id = await self._transact(account_id, work)

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access.activity import Activity
+from bowerbird.library.access import activity
 from bowerbird.library.accounts.tokens import Devices
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.ingest.runs import IngestRuns
@@ -135,7 +135,6 @@ class Connections(TimedService):
     ) -> None:
         super().__init__(database, clock)
         self._wake = wake_worker
-        self._activity = Activity(database, clock)
         self._runs = IngestRuns(database, clock)
         self._imports = ImportRuns(database, clock)
         self._devices = Devices(database, clock)
@@ -204,14 +203,16 @@ class Connections(TimedService):
         """Deletes the connection and its tokens. Posts stay."""
         account_id = account.account_id
         removed = await self.one(account_id, connection_id)
-        entry = self._activity.entry(
-            ActivityKind.SOURCE_DISCONNECTED, f"{TITLES[removed.network]} {removed.name}".strip()
+        entry = activity.entry(
+            self._clock,
+            ActivityKind.SOURCE_DISCONNECTED,
+            f"{TITLES[removed.network]} {removed.name}".strip(),
         )
 
         async def work(library: Writable) -> bool:
             if await self._stores.connections.delete(library, connection_id) is None:
                 return False
-            await self._activity.add(library, entry)
+            await self._stores.activity.add(library, entry)
             return True
 
         if not await self._transact(account_id, work):

@@ -8,7 +8,7 @@ from msgspec import Struct
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock, month_of
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access.activity import Activity
+from bowerbird.library.access import activity
 from bowerbird.library.exports.links import LIVES_S, DailyBounds, Links
 from bowerbird.library.exports.selection import ExportPosts, ExportQueries, description_of
 from bowerbird.library.vectors.semantic_search import SemanticSearch
@@ -109,7 +109,6 @@ class Exports(TimedService):
         self._posts = ExportPosts(database, self._meaning)
         self._queries = ExportQueries(database, self._meaning)
         self._daily = DailyBounds(database, clock)
-        self._activity = Activity(database, clock)
         self._files = files
         self._links = Links(database, clock)
 
@@ -125,8 +124,8 @@ class Exports(TimedService):
         job_id = await self._stores.jobs.add(
             library, KIND, msgspec.json.encode(query), priority=EXPORTS, now=now
         )
-        entry = self._activity.entry(ActivityKind.EXPORT_STARTED, format)
-        await self._activity.add(library, entry)
+        entry = activity.entry(self._clock, ActivityKind.EXPORT_STARTED, format)
+        await self._stores.activity.add(library, entry)
         made = await self._stores.jobs.one(account.account_id, job_id, transaction)
         assert made is not None
         return _exported(made)

@@ -7,10 +7,8 @@ from typing import Final, TypeGuard
 from msgspec import Struct
 
 from bowerbird import errors
-from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access import turns
-from bowerbird.library.access.activity import Activity
+from bowerbird.library.access import activity, turns
 from bowerbird.library.access.turns import DoFirst
 from bowerbird.library.bookmarks import cursors
 from bowerbird.library.bookmarks.writing import kept_changes
@@ -18,7 +16,7 @@ from bowerbird.library.imports.undoing import Undoing, UndoOutcome
 from bowerbird.model.accounts import Account, ActivityKind
 from bowerbird.model.arrival import RunCounts, RunRow, RunState, UndoCounts
 from bowerbird.model.instants import with_offset
-from bowerbird.storage.database import Database, Transaction, Writable
+from bowerbird.storage.database import Transaction, Writable
 from bowerbird.storage.libraries import LockedLibrary
 from bowerbird.storage.stores import TimedService
 
@@ -69,10 +67,6 @@ class RunPage(Struct, frozen=True):
 
 
 class ImportRuns(TimedService):
-    def __init__(self, database: Database, clock: Clock) -> None:
-        super().__init__(database, clock)
-        self._activity = Activity(database, clock)
-
     @cached_property
     def _undoing(self) -> Undoing:
         """Built only when a run is undone, because it has many parts."""
@@ -115,8 +109,8 @@ class ImportRuns(TimedService):
             undo_until=kept_changes.undo_until(now),
         )
         await self._stores.import_runs.insert(library, run)
-        entry = self._activity.entry(ActivityKind.IMPORT_STARTED, run.source)
-        await self._activity.add(library, entry)
+        entry = activity.entry(self._clock, ActivityKind.IMPORT_STARTED, run.source)
+        await self._stores.activity.add(library, entry)
         return self._shown(run)
 
     async def get(self, account: Account, run_id: str) -> Run:

@@ -19,8 +19,7 @@ from msgspec import UNSET, Struct
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access import turns
-from bowerbird.library.access.activity import Activity
+from bowerbird.library.access import activity, turns
 from bowerbird.library.access.turns import DoFirst
 from bowerbird.library.bookmarks.writing.bookmark_row import (
     CountedWords,
@@ -182,7 +181,6 @@ class Undoing(TimedService):
         self._counted = CountedWords(database)
         self._upsert = Upsert(database, clock)
         self._demo = DemoRemoval(database, clock)
-        self._activity = Activity(database, clock)
 
     async def undo(self, library: Writable, run_id: str) -> UndoOutcome:
         """What the undo did. It takes its turns before, in transactions of its own."""
@@ -244,8 +242,8 @@ class Undoing(TimedService):
         await self._stores.import_runs.set_state(
             library, run, state=RunState.UNDOING, reason=run.reason, finished_at=run.finished_at
         )
-        entry = self._activity.entry(ActivityKind.IMPORT_UNDONE, run.source)
-        await self._activity.add(library, entry)
+        entry = activity.entry(self._clock, ActivityKind.IMPORT_UNDONE, run.source)
+        await self._stores.activity.add(library, entry)
         if run.kind == DEMO:
             removed = await self._demo.remove(library, run)
             counts = UndoCounts(removed=removed)

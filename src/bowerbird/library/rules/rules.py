@@ -10,8 +10,7 @@ from msgspec import UNSET, Struct
 from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
-from bowerbird.library.access import plans
-from bowerbird.library.access.activity import Activity
+from bowerbird.library.access import activity, plans
 from bowerbird.library.access.time_zones import TimeZones
 from bowerbird.model.accounts import Account, ActivityKind
 from bowerbird.model.bulk import PostField, ValueKind, value_key
@@ -88,7 +87,6 @@ class Rules(TimedService):
     def __init__(self, database: Database, clock: Clock) -> None:
         super().__init__(database, clock)
         self._zones = TimeZones(database)
-        self._activity = Activity(database, clock)
 
     async def all(self, account: Account) -> list[Rule]:
         return await self._stores.rules.all(self._library(account.account_id))
@@ -283,8 +281,8 @@ class Rules(TimedService):
     async def _note(
         self, transaction: Transaction, account: Account, kind: ActivityKind, rule: Rule
     ) -> None:
-        entry = self._activity.entry(kind, rule.name)
-        await self._activity.add(Writable(transaction, account.account_id), entry)
+        entry = activity.entry(self._clock, kind, rule.name)
+        await self._stores.activity.add(Writable(transaction, account.account_id), entry)
 
 
 def shown(rule: Rule) -> RuleResponse:

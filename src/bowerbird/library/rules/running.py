@@ -18,7 +18,6 @@ from bowerbird import errors
 from bowerbird.clock import Clock, month_of
 from bowerbird.errors import Refusal
 from bowerbird.library.access import turns
-from bowerbird.library.access.activity import Activity
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
 from bowerbird.library.rules import passes
 from bowerbird.library.rules.matching import Compiled, RuleMatching, RuleNearness, Span
@@ -67,7 +66,6 @@ class RuleRuns(TimedService):
         self._matching = RuleMatching(database, clock)
         self._near = near
         self._passes = RulePasses(database, clock)
-        self._activity = Activity(database, clock)
         self._log = structlog.get_logger()
 
     async def due_accounts(self, after: int) -> Sequence[int]:

@@ -13,8 +13,7 @@ from msgspec import UNSET, Struct
 from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal, shown
-from bowerbird.library.access import plans, turns
-from bowerbird.library.access.activity import Activity
+from bowerbird.library.access import activity, plans, turns
 from bowerbird.library.labels.label_list import LabelList
 from bowerbird.library.views.views import Views
 from bowerbird.model.accounts import Account, ActivityKind
@@ -92,7 +91,6 @@ class Shares(TimedService):
         """`site` is the origin of the addresses. `is_allowed`: by the operator."""
         super().__init__(database, clock)
         self._listed = LabelList(database)
-        self._activity = Activity(database, clock)
         self._views = views
         self._site = site
         self.is_allowed = is_allowed
@@ -280,8 +278,9 @@ class Shares(TimedService):
     ) -> None:
         # A secret address is not written down.
         name = share.choices.title or await self._name_within(transaction, account, share)
-        await self._activity.add(
-            Writable(transaction, account.account_id), self._activity.entry(kind, f"“{name}”")
+        await self._stores.activity.add(
+            Writable(transaction, account.account_id),
+            activity.entry(self._clock, kind, f"“{name}”"),
         )
 
 
@@ -336,10 +335,6 @@ _LATEST: Final = (2**63 - 1, "")
 
 
 class ShareOverview(TimedService):
-    def __init__(self, database: Database, clock: Clock) -> None:
-        super().__init__(database, clock)
-        self._activity = Activity(database, clock)
-
     async def page(self, before: tuple[int, str] = _LATEST) -> Sequence[Share]:
         """The newest first, and one more than a page if there are more."""
         return await self._stores.shares.page(before, PER_PAGE + 1)
@@ -371,8 +366,8 @@ class ShareOverview(TimedService):
                 return False
             account_id, choices = found
             detail = f"“{choices.title}”" if choices.title else ""
-            await self._activity.add(
-                Writable(transaction, account_id), self._activity.entry(kind, detail)
+            await self._stores.activity.add(
+                Writable(transaction, account_id), activity.entry(self._clock, kind, detail)
             )
             return True
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from bowerbird.clock import MICROSECONDS, Clock, day_of
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access.activity import Activity
+from bowerbird.library.access import activity
 from bowerbird.library.accounts.accounts import Accounts, EmailRefused, checked_email
 from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.model.accounts import ActivityKind, LinkKind, OneTimeLink, Where
@@ -60,7 +60,6 @@ class OneTimeLinks(TimedService):
         self._accounts = accounts
         self._sessions = sessions
         self._mailed = DailyUseStore(database, SIGN_IN_LINKS)
-        self._activity = Activity(database, clock)
 
     async def create_for_owner(self) -> str:
         """Returns the token of a link for the owner, who may not have an account yet."""
@@ -95,7 +94,7 @@ class OneTimeLinks(TimedService):
 
     async def _create(self, kind: LinkKind, account_id: int, *, is_mailed: bool = False) -> str:
         now, token = self._clock(), new_link_token()
-        entry = self._activity.entry(ActivityKind.LINK_CREATED, "email" if is_mailed else "")
+        entry = activity.entry(self._clock, ActivityKind.LINK_CREATED, "email" if is_mailed else "")
         most = MAILED_OPEN_MAX if is_mailed else LINKS_MAX
 
         async def work(transaction: Transaction) -> None:
@@ -115,7 +114,7 @@ class OneTimeLinks(TimedService):
                 )
             holder = account_id or await self._stores.accounts.owner(transaction)
             if holder is not None:
-                await self._activity.add(Writable(transaction, holder), entry)
+                await self._stores.activity.add(Writable(transaction, holder), entry)
 
         await self._database.write(work, account_id if is_mailed else None)
         return token
@@ -142,7 +141,7 @@ class OneTimeLinks(TimedService):
         """
         if not is_link_token(token):
             raise link_refused()
-        entry = self._activity.entry(ActivityKind.SIGNED_IN, METHOD)
+        entry = activity.entry(self._clock, ActivityKind.SIGNED_IN, METHOD)
 
         async def work(transaction: Transaction) -> Entered:
             now, link_hash = self._clock(), token_hash(token)
@@ -154,7 +153,7 @@ class OneTimeLinks(TimedService):
             account_id, is_new = await self._account_of(transaction, link, email)
             library = Writable(transaction, account_id)
             session = await self._sessions.start(library, METHOD, where)
-            await self._activity.add(library, entry)
+            await self._stores.activity.add(library, entry)
             return Entered(account_id, session, is_new)
 
         return await self._database.write(work)
@@ -200,14 +199,10 @@ class InvitationRefused(Refusal):
 
 
 class Invitations(TimedService):
-    def __init__(self, database: Database, clock: Clock) -> None:
-        super().__init__(database, clock)
-        self._activity = Activity(database, clock)
-
     async def create(self, detail: str = "", days: int = DAYS) -> str:
         """Returns the token of the link. `detail` is a note about who is invited."""
         detail, token = _checked(detail), new_link_token()
-        entry = self._activity.entry(ActivityKind.INVITATION_CREATED, detail)
+        entry = activity.entry(self._clock, ActivityKind.INVITATION_CREATED, detail)
 
         async def work(transaction: Transaction) -> None:
             if not await self._stores.one_time_links.create(
@@ -222,7 +217,7 @@ class Invitations(TimedService):
                 )
             owner = await self._stores.accounts.owner(transaction)
             if owner is not None:
-                await self._activity.add(Writable(transaction, owner), entry)
+                await self._stores.activity.add(Writable(transaction, owner), entry)
 
         await self._database.write(work)
         return token

@@ -11,7 +11,7 @@ from msgspec import Struct
 from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access.activity import Activity
+from bowerbird.library.access import activity
 from bowerbird.library.sign_in.one_time_links import Entered
 from bowerbird.library.sign_in.passkey_answers import (
     Assertion,
@@ -64,7 +64,6 @@ class Passkeys(TimedService):
         self._sessions = sessions
         self._attempts = attempts
         self._ways_in = WaysInStore(database, issuers)
-        self._activity = Activity(database, clock)
         self._site = site
 
     async def _do(self, work: "Callable[[WebauthnCeremonies], T]") -> T:
@@ -160,8 +159,8 @@ class Passkeys(TimedService):
         sign_count = await self._do(lambda do: do.check_assertion(sent, attempt.challenge, passkey))
         if passkey is None:
             raise refused()
-        entry = self._activity.entry(kind, f"{METHOD} “{passkey.name}”")
-        warning = self._activity.entry(ActivityKind.PASSKEY_REFUSED, passkey.name)
+        entry = activity.entry(self._clock, kind, f"{METHOD} “{passkey.name}”")
+        warning = activity.entry(self._clock, ActivityKind.PASSKEY_REFUSED, passkey.name)
 
         async def work(library: Writable) -> str:
             await self._attempts.spend(library.transaction, attempt)
@@ -169,7 +168,7 @@ class Passkeys(TimedService):
                 library, passkey.credential_id, sign_count=sign_count, used_at=self._clock()
             )
             token = await effect(library.transaction) if is_used else ""
-            await self._activity.add(library, entry if is_used else warning)
+            await self._stores.activity.add(library, entry if is_used else warning)
             return token
 
         token = await self._transact(account_id, work)
@@ -214,12 +213,12 @@ class Passkeys(TimedService):
         if attempt.account_id != account_id:
             raise refused()
         passkey = await self.read(attempt, credential, name)
-        entry = self._activity.entry(ActivityKind.PASSKEY_ADDED, name)
+        entry = activity.entry(self._clock, ActivityKind.PASSKEY_ADDED, name)
 
         async def work(library: Writable) -> None:
             await self._attempts.spend(library.transaction, attempt)
             await self.add(library.transaction, account_id, passkey)
-            await self._activity.add(library, entry)
+            await self._stores.activity.add(library, entry)
 
         await self._transact(account_id, work)
         return passkey
@@ -257,7 +256,7 @@ class Passkeys(TimedService):
     async def remove(self, visitor: SignedIn, passkey_id: str) -> None:
         """Raises a refusal if the person could not sign in any more."""
         account_id = visitor.account.account_id
-        unnamed = self._activity.entry(ActivityKind.PASSKEY_REMOVED)
+        unnamed = activity.entry(self._clock, ActivityKind.PASSKEY_REMOVED)
 
         async def work(library: Writable) -> None:
             ways_in = await self._ways_in.lock(library.transaction, account_id)
@@ -270,7 +269,7 @@ class Passkeys(TimedService):
                     "This is your only way to sign in. Add another one before you remove it.",
                 )
             entry = msgspec.structs.replace(unnamed, detail=name)
-            await self._activity.add(library, entry)
+            await self._stores.activity.add(library, entry)
 
         await self._transact(account_id, work)
 

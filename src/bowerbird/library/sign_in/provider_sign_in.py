@@ -17,7 +17,7 @@ from msgspec import Struct
 from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access.activity import Activity
+from bowerbird.library.access import activity
 from bowerbird.library.sign_in.one_time_links import Entered
 from bowerbird.library.sign_in.sessions import (
     Attempt,
@@ -44,7 +44,6 @@ class IdentityRefused(Refusal):
 class Identities(TimedService):
     def __init__(self, database: Database, providers: Iterable[Provider], clock: Clock) -> None:
         super().__init__(database, clock)
-        self._activity = Activity(database, clock)
         self._titles: Mapping[str, str] = {each.issuer: each.title for each in providers}
         self._ways_in = WaysInStore(database, self._titles)
 
@@ -93,7 +92,7 @@ class Identities(TimedService):
     async def disconnect(self, visitor: SignedIn, identity_id: str) -> None:
         """Raises a refusal if the person could not sign in any more."""
         account_id = visitor.account.account_id
-        unnamed = self._activity.entry(ActivityKind.PROVIDER_DISCONNECTED)
+        unnamed = activity.entry(self._clock, ActivityKind.PROVIDER_DISCONNECTED)
 
         async def work(library: Writable) -> None:
             await self._ways_in.lock(library.transaction, account_id)
@@ -106,7 +105,7 @@ class Identities(TimedService):
                     "This is your only way to sign in. Add another one before you disconnect it.",
                 )
             entry = msgspec.structs.replace(unnamed, detail=self.title_of(removed)[:_MAX_SHOWN])
-            await self._activity.add(library, entry)
+            await self._stores.activity.add(library, entry)
 
         await self._transact(account_id, work)
 
@@ -163,7 +162,7 @@ class Returned(Struct, frozen=True):
     proved: ProvedIdentity
 
 
-class ProviderSignIn:
+class ProviderSignIn(TimedService):
     def __init__(
         self,
         database: Database,
@@ -174,12 +173,11 @@ class ProviderSignIn:
         client: OpenIdClient,
         identities: Identities,
     ) -> None:
-        self._database = database
+        super().__init__(database, clock)
         self._client = client
         self._identities = identities
         self._sessions = sessions
         self._attempts = attempts
-        self._activity = Activity(database, clock)
 
     async def begin(
         self,
@@ -257,7 +255,7 @@ class ProviderSignIn:
     ) -> str:
         """Runs `effect`, which returns a token, once per attempt."""
         proved = returned.proved
-        entry = self._activity.entry(kind, self._shown(proved))
+        entry = activity.entry(self._clock, kind, self._shown(proved))
 
         async def work(transaction: Transaction) -> str:
             await self._attempts.spend(transaction, returned.attempt)
@@ -269,19 +267,19 @@ class ProviderSignIn:
                     "to your account here.",
                 )
             token = await effect(transaction)
-            await self._activity.add(library, entry)
+            await self._stores.activity.add(library, entry)
             return token
 
         return await self._database.write(work, account_id)
 
     async def connect(self, returned: Returned, visitor: SignedIn) -> None:
         attempt, proved, account_id = returned.attempt, returned.proved, _holder(returned, visitor)
-        entry = self._activity.entry(ActivityKind.PROVIDER_CONNECTED, self._shown(proved))
+        entry = activity.entry(self._clock, ActivityKind.PROVIDER_CONNECTED, self._shown(proved))
 
         async def work(transaction: Transaction) -> None:
             await self._attempts.spend(transaction, attempt)
             if await self._identities.connect(transaction, account_id, proved):
-                await self._activity.add(Writable(transaction, account_id), entry)
+                await self._stores.activity.add(Writable(transaction, account_id), entry)
 
         await self._database.write(work, account_id)
 

@@ -19,7 +19,7 @@ from msgspec import Struct
 
 from bowerbird.clock import MICROSECONDS, Clock, month_of
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access.activity import Activity
+from bowerbird.library.access import activity
 from bowerbird.library.accounts.tokens import Uses
 from bowerbird.model import accounts
 from bowerbird.model.accounts import ActivityKind, Session, SignedIn, Where
@@ -163,7 +163,6 @@ SessionUses = Uses[tuple[int, str]]
 class Sessions(TimedService):
     def __init__(self, database: Database, clock: Clock) -> None:
         super().__init__(database, clock)
-        self._activity = Activity(database, clock)
         self.uses: SessionUses = Uses("session uses", self._stores.sessions.put_uses)
 
     async def start(self, library: Writable, method: str, where: Where) -> str:
@@ -235,25 +234,25 @@ class Sessions(TimedService):
     async def end_others(self, visitor: SignedIn) -> int:
         """Ends all sessions of the account but this one; returns their number."""
         account_id = visitor.account.account_id
-        entry = self._activity.entry(ActivityKind.SESSIONS_ENDED)
+        entry = activity.entry(self._clock, ActivityKind.SESSIONS_ENDED)
 
         async def work(library: Writable) -> int:
             ended = await self._stores.sessions.end_others(library, visitor.session.session_id)
             if ended:
-                await self._activity.add(library, entry)
+                await self._stores.activity.add(library, entry)
             return ended
 
         return await self._transact(account_id, work)
 
     async def _end(self, visitor: SignedIn, session_id: str, kind: ActivityKind) -> None:
         account_id = visitor.account.account_id
-        unnamed = self._activity.entry(kind)
+        unnamed = activity.entry(self._clock, kind)
 
         async def work(library: Writable) -> None:
             device = await self._stores.sessions.end(library, session_id)
             if device is not None:
                 entry = msgspec.structs.replace(unnamed, detail=device)
-                await self._activity.add(library, entry)
+                await self._stores.activity.add(library, entry)
 
         await self._transact(account_id, work)
 

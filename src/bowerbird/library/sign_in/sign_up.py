@@ -9,7 +9,7 @@ from typing import Final
 
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access.activity import Activity
+from bowerbird.library.access import activity
 from bowerbird.library.accounts.accounts import Accounts, EmailRefused
 from bowerbird.library.sign_in import one_time_links
 from bowerbird.library.sign_in.one_time_links import Entered, Invitations
@@ -19,6 +19,7 @@ from bowerbird.library.sign_in.sessions import Attempt, AttemptKind, Attempts, S
 from bowerbird.model.accounts import ActivityKind, Where
 from bowerbird.model.keys import new_account_id
 from bowerbird.storage.database import Database, Transaction, Writable
+from bowerbird.storage.stores import TimedService
 
 CLOSED: Final = "closed"
 INVITE: Final = "invite"
@@ -28,7 +29,7 @@ class SignUpRefused(Refusal):
     """The person may not create an account here."""
 
 
-class SignUp:
+class SignUp(TimedService):
     def __init__(
         self,
         database: Database,
@@ -43,14 +44,13 @@ class SignUp:
         mode: str,
     ) -> None:
         """`mode` is the setting: closed, invite or open."""
-        self._database = database
+        super().__init__(database, clock)
         self._accounts = accounts
         self._sessions = sessions
         self._attempts = attempts
         self._invitations = invitations
         self._identities = identities
         self._passkeys = passkeys
-        self._activity = Activity(database, clock)
         self._mode = mode
 
     async def require_allowed(self, invitation: str) -> None:
@@ -85,15 +85,15 @@ class SignUp:
         attempt = await self._attempts.resume(cookie, AttemptKind.PROVIDER_SIGN_UP)
         proved = attempt.identity
         assert proved is not None
-        entry = self._activity.entry(
-            ActivityKind.SIGNED_IN, self._identities.title_of(proved.issuer)
+        entry = activity.entry(
+            self._clock, ActivityKind.SIGNED_IN, self._identities.title_of(proved.issuer)
         )
 
         async def add(transaction: Transaction) -> int:
             account_id = await self._account(transaction, proved.email)
             library = Writable(transaction, account_id)
             await self._identities.add(library, proved)
-            await self._activity.add(library, entry)
+            await self._stores.activity.add(library, entry)
             return account_id
 
         return await self._create(attempt, add, attempt.provider, where)
@@ -105,14 +105,14 @@ class SignUp:
     async def create_with_passkey(self, cookie: str, credential: str, where: Where) -> Entered:
         attempt = await self._attempts.resume(cookie, AttemptKind.PASSKEY_SIGN_UP)
         passkey = await self._passkeys.read(attempt, credential, where.device)
-        entry = self._activity.entry(ActivityKind.SIGNED_IN, METHOD)
+        entry = activity.entry(self._clock, ActivityKind.SIGNED_IN, METHOD)
 
         async def add(transaction: Transaction) -> int:
             account_id = await self._accounts.create_within(
                 transaction, "", account_id=attempt.account_id
             )
             await self._passkeys.add(transaction, account_id, passkey)
-            await self._activity.add(Writable(transaction, account_id), entry)
+            await self._stores.activity.add(Writable(transaction, account_id), entry)
             return account_id
 
         return await self._create(attempt, add, METHOD, where)

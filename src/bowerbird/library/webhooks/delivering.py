@@ -17,7 +17,7 @@ from msgspec import UNSET
 from bowerbird.clock import MICROSECONDS, Clock, month_of
 from bowerbird.connections.records import CannotOpen
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access.activity import Activity
+from bowerbird.library.access import activity
 from bowerbird.library.bookmarks.events import Event, Events
 from bowerbird.library.webhooks import messages
 from bowerbird.library.webhooks.webhooks import host_of
@@ -60,7 +60,6 @@ class Delivering(TimedService):
         self._mailer = Mailer(settings)
         self._events = Events(database, clock)
         self._matching = messages.Matching(database, self._events)
-        self._activity = Activity(database, clock)
         self._vault = messages.vault_of(settings)
         self._log = structlog.get_logger()
 
@@ -206,8 +205,8 @@ class Delivering(TimedService):
             await self._stores.webhooks.put_delivery(library, done, DELIVERIES_KEPT)
             if not await self._stores.webhooks.fail(library, failed, now) or not is_over:
                 return False
-            entry = self._activity.entry(ActivityKind.WEBHOOK_DISABLED, host_of(hook.url))
-            await self._activity.add(library, entry)
+            entry = activity.entry(self._clock, ActivityKind.WEBHOOK_DISABLED, host_of(hook.url))
+            await self._stores.activity.add(library, entry)
             return True
 
         if await self._transact(account_id, work):

@@ -13,8 +13,7 @@ from bowerbird import errors
 from bowerbird.clock import Clock
 from bowerbird.connections.records import CannotOpen
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access import plans
-from bowerbird.library.access.activity import Activity
+from bowerbird.library.access import activity, plans
 from bowerbird.library.bulk.rule_references import RuleReferences
 from bowerbird.library.webhooks import messages
 from bowerbird.library.webhooks.messages import Secrets, new_secret, replaced
@@ -115,7 +114,6 @@ class Webhooks(TimedService):
         self._settings = settings
         self._wake = wake_worker
         self._rules = RuleReferences(database, clock)
-        self._activity = Activity(database, clock)
         self._vault = messages.vault_of(settings)
 
     async def all(self, account: Account) -> list[WebhookResponse]:
@@ -325,8 +323,8 @@ class Webhooks(TimedService):
     async def _note(
         self, transaction: Transaction, account: Account, kind: ActivityKind, hook: Webhook
     ) -> None:
-        entry = self._activity.entry(kind, host_of(hook.url))
-        await self._activity.add(Writable(transaction, account.account_id), entry)
+        entry = activity.entry(self._clock, kind, host_of(hook.url))
+        await self._stores.activity.add(Writable(transaction, account.account_id), entry)
 
     def _sender(self) -> "Sender":
         from bowerbird.library.webhooks.sending import Sender  # noqa: PLC0415 - imports httpx2
