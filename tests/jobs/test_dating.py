@@ -11,7 +11,7 @@ import pytest
 
 from bowerbird.clock import system_clock
 from bowerbird.jobs.account_jobs import ReindexJobs
-from bowerbird.library.bookmarks.writing.bookmark_row import CountedWords, stored_words
+from bowerbird.library.bookmarks.writing.bookmark_row import counted_words, stored_words
 from bowerbird.library.upkeep.checks import Checks
 from bowerbird.library.upkeep.corrections import Dating
 from bowerbird.model.instants import UNKNOWN, with_offset
@@ -47,7 +47,7 @@ async def _change(member: Member, post_ids: list[str], edit: Edit) -> None:
             row["rendering"] = edit(stored.rendering)
             assert row["rendering"] != stored.rendering
             row["words"] = stored_words(row["rendering"])
-            counted = await CountedWords(member.database).of(library, [row["number"]])
+            counted = await counted_words(member.database, library, [row["number"]])
             await store.rewrite(library, row, counted)
         await libraries.touch(library)
 

@@ -22,7 +22,6 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.exports import tasks, writer
 from bowerbird.exports.tasks import FORMATS
 from bowerbird.exports.writer import DocumentInfo, ExportFailed, ProcessLimits
-from bowerbird.library.access.time_zones import TimeZones
 from bowerbird.library.bookmarks.searching.label_words import LabelWords
 from bowerbird.library.exports import selection
 from bowerbird.library.exports.exports import Download, DownloadLink, ExportJob, ExportProgress
@@ -213,7 +212,6 @@ class SandboxExports:
         self._links = Links(fixtures.database, clock)
         self._meaning = SandboxMeaning(fixtures.database.stage)
         self._queries = ExportQueries(fixtures.database, self._meaning)
-        self._zones = TimeZones(fixtures.database)
         self._labels = LabelWords(fixtures.database)
         self._staged = BookmarkStore(fixtures.database.stage)
         self._sandbox_files = SandboxFiles(BookmarkStore(fixtures.database))
@@ -224,7 +222,7 @@ class SandboxExports:
         """Nothing is stored: the job's id encodes its format, its start and its posts."""
         now = self._clock()
         query = await self._queries.read(transaction, account, format, request, now)
-        filter = await selection.filter_for(self._zones, account, query.given)
+        filter = await selection.filter_for(self._fixtures.database, account, query.given)
         filter = await self._labels.resolved(account, filter)
         numbers: tuple[int, ...] = ()
         if filter.words is None or not filter.words.is_empty:

@@ -51,6 +51,7 @@ from bowerbird.storage.upkeep.digests import DigestPostStore, DigestStore
 from bowerbird.storage.upkeep.idempotency import SweepStore
 from bowerbird.storage.upkeep.jobs import JobStore
 from bowerbird.storage.words.vectors import VectorStore
+from bowerbird.storage.words.word_counts import WordCounts
 
 T = TypeVar("T")
 
@@ -123,6 +124,7 @@ class Stores:
     version_uses = _Once(VersionUseStore)
     views = _Once(ViewStore)
     webhooks = _Once(WebhookStore)
+    word_counts = _Once(WordCounts)
     word_merging = _Once(WordMerging)
 
     def __init__(self, database: Database) -> None:

@@ -11,8 +11,7 @@ from msgspec import Struct
 
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock, system_clock
-from bowerbird.library.access import plans
-from bowerbird.library.access.time_zones import TimeZones
+from bowerbird.library.access import plans, time_zones
 from bowerbird.library.bookmarks import cursors
 from bowerbird.library.bookmarks.authors import NearNames
 from bowerbird.library.bookmarks.cursors import Keyset, Ranked, forms
@@ -81,7 +80,6 @@ class Bookmarks(TimedService):
         self.contents = Contents(database, is_fetched=fetches_posts)
         self.names = NearNames(database)
         self.labels = LabelWords(database)
-        self._zones = TimeZones(database)
         self._meaning = meaning or SemanticSearch(database)
         self.rankings = Rankings(database, self._meaning)
         self._reasons = Reasons(database)
@@ -98,7 +96,7 @@ class Bookmarks(TimedService):
 
     async def zone(self, account: Account) -> ZoneInfo:
         """The time zone of the days in filters."""
-        return await self._zones.zone(account)
+        return await time_zones.zone(self._database, account)
 
     async def require_vectors(self, account: Account, vectors: VectorState) -> None:
         """Refuses a search by meaning until the account's vectors are built."""
@@ -258,7 +256,7 @@ class Bookmarks(TimedService):
 
     async def filter(self, account: Account, query: FlagFilters) -> BookmarkFilter:
         """The filter that a query of this account describes now."""
-        zone = await self._zones.zone(account) if has_days(query) else None
+        zone = await time_zones.zone(self._database, account) if has_days(query) else None
         filter = filter_of(query, self._clock(), zone)
         check_order(filter)
         return filter

@@ -14,8 +14,7 @@ from msgspec import Struct
 
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access import plans
-from bowerbird.library.access.time_zones import TimeZones
+from bowerbird.library.access import plans, time_zones
 from bowerbird.library.bookmarks.bookmarks import is_post_id
 from bowerbird.library.bookmarks.searching import post_texts
 from bowerbird.library.bookmarks.searching.label_words import LabelWords
@@ -86,7 +85,6 @@ class BulkSelection(TimedService):
         super().__init__(database, clock)
         self._search = TrashSearch(database, clock)
         self._labels = LabelWords(database)
-        self._zones = TimeZones(database)
         self._rankings = Rankings(database, meaning)
         self._meaning = meaning
         self._views = views
@@ -206,7 +204,7 @@ class BulkSelection(TimedService):
             return await self._views.filter(account, request.view, request.bucket)
         assert request.filters is not None
         plans.check_fields(account, gates_for(ChangeFilters, sent(request.filters)))
-        zone = await self._zones.of(account, request.filters)
+        zone = await time_zones.of(self._database, account, request.filters)
         filter = filter_of(request.filters, self._clock(), zone)
         check_order(filter)
         return filter

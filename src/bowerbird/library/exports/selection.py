@@ -7,8 +7,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from bowerbird import errors
-from bowerbird.library.access import plans
-from bowerbird.library.access.time_zones import TimeZones
+from bowerbird.library.access import plans, time_zones
 from bowerbird.library.bookmarks.searching.label_words import LabelWords
 from bowerbird.library.bookmarks.searching.ranking import Rankings
 from bowerbird.library.vectors.semantic_search import SemanticSearch
@@ -40,7 +39,6 @@ class ExportQueries(Service):
 
     def __init__(self, database: Database, meaning: SemanticSearch) -> None:
         super().__init__(database)
-        self._zones = TimeZones(database)
         self._meaning = meaning
 
     async def read(
@@ -54,7 +52,7 @@ class ExportQueries(Service):
             if request.view not in views:
                 raise errors.not_found("Smart View", request.view)
             view = views[request.view]
-        zone = await self._zones.of(account, request, reader)
+        zone = await time_zones.of(self._database, account, request, reader)
         check_order(filter_of(ExportFilters(**sent(request)), now, zone))
         query = _query_of(account, format, request, view, _Moment(now, zone))
         if MEANING in query.given and not request.vector_search_term:
@@ -91,11 +89,11 @@ def _query_of(
 
 
 async def filter_for(
-    zones: TimeZones, account: Account, given: Mapping[str, str]
+    database: Database, account: Account, given: Mapping[str, str]
 ) -> BookmarkFilter:
     """The filter of a stored export query."""
     query = msgspec.convert(dict(given), ExportFilters)
-    return filter_of(query, zone=await zones.of(account, query))
+    return filter_of(query, zone=await time_zones.of(database, account, query))
 
 
 def description_of(query: ExportQuery) -> str:
@@ -165,12 +163,11 @@ class ExportPosts(Service):
         super().__init__(database)
         self._meaning = meaning
         self._rankings = Rankings(database, meaning)
-        self._zones = TimeZones(database)
         self._labels = LabelWords(database)
 
     async def numbers(self, account: Account, query: ExportQuery) -> Sequence[int]:
         """In the order they were saved, or the nearest first in a search by meaning."""
-        filter = await filter_for(self._zones, account, query.given)
+        filter = await filter_for(self._database, account, query.given)
         filter = await self._labels.resolved(account, filter)
         if filter.meaning is not None:
             chosen = None if query.post_ids is None else tuple(query.post_ids)

@@ -22,8 +22,8 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import activity, turns
 from bowerbird.library.access.turns import DoFirst
 from bowerbird.library.bookmarks.writing.bookmark_row import (
-    CountedWords,
     Row,
+    counted_words,
     row_of,
     searchable_texts,
     words_of,
@@ -178,7 +178,6 @@ class UndoOutcome(Struct, frozen=True, kw_only=True):
 class Undoing(TimedService):
     def __init__(self, database: Database, clock: Clock) -> None:
         super().__init__(database, clock)
-        self._counted = CountedWords(database)
         self._upsert = Upsert(database, clock)
         self._demo = DemoRemoval(database, clock)
 
@@ -282,10 +281,10 @@ class Undoing(TimedService):
                 work.add(number, change, current[number])
         await self._stores.labels.relabel(opened, work.attached, work.detached)
         await self._stores.labels.detach_all(opened, work.removed)
-        counted = await self._counted.of(opened, work.removed)
+        counted = await counted_words(self._database, opened, work.removed)
         await self._stores.changesets.remove(opened, work.removed, counted)
         reworded = [row["number"] for row in work.rows if row["words"] is not None]
-        counted = await self._counted.of(opened, reworded)
+        counted = await counted_words(self._database, opened, reworded)
         await self._stores.upserts.update(opened, work.rows, counted)
         await self._upsert.mark_stale(opened, work.arrivals)
         await self._stores.links.add(opened, work.emptied, self._clock())

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird.clock import MICROSECONDS, Clock
-from bowerbird.library.access.time_zones import TimeZones
+from bowerbird.library.access import time_zones
 from bowerbird.library.bookmarks.searching.label_words import LabelWords
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
@@ -68,7 +68,6 @@ class RuleMatching(TimedService):
     def __init__(self, database: Database, clock: Clock) -> None:
         super().__init__(database, clock)
         self._labels = LabelWords(database)
-        self._zones = TimeZones(database)
 
     async def favourite(self, account: Account) -> str:
         return (await self._stores.accounts.reading(self._library(account.account_id))).favourite
@@ -76,7 +75,7 @@ class RuleMatching(TimedService):
     async def compiled(self, account: Account, rule: Rule, favourite: str) -> Compiled:
         """Refused if the query cannot be read any more."""
         query = msgspec.convert(rule.body.query, RuleQuery)
-        zone = await self._zones.of(account, query)
+        zone = await time_zones.of(self._database, account, query)
         filter = filter_of(query, self._clock(), zone)
         filter = await self._labels.resolved(account, filter, is_of_rule=True)
         compiled = Compiled(rule, filter, favourite, is_moving=_is_moving(filter))

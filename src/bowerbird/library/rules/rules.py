@@ -8,10 +8,8 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from bowerbird import errors
-from bowerbird.clock import Clock
 from bowerbird.errors import Refusal
-from bowerbird.library.access import activity, plans
-from bowerbird.library.access.time_zones import TimeZones
+from bowerbird.library.access import activity, plans, time_zones
 from bowerbird.model.accounts import Account, ActivityKind
 from bowerbird.model.bulk import PostField, ValueKind, value_key
 from bowerbird.model.instants import instant_of, local_day, with_offset
@@ -21,7 +19,7 @@ from bowerbird.requests import limits
 from bowerbird.requests.fields import InvalidField
 from bowerbird.requests.filters import sent
 from bowerbird.requests.rules import NewRule, RuleChange, check_sending, check_trigger
-from bowerbird.storage.database import Database, Readable, Reader, Transaction, Writable
+from bowerbird.storage.database import Readable, Reader, Transaction, Writable
 from bowerbird.storage.libraries import LockedLibrary
 from bowerbird.storage.stores import TimedService
 
@@ -84,10 +82,6 @@ class RuleLogResponse(Struct, frozen=True, kw_only=True):
 
 
 class Rules(TimedService):
-    def __init__(self, database: Database, clock: Clock) -> None:
-        super().__init__(database, clock)
-        self._zones = TimeZones(database)
-
     async def all(self, account: Account) -> list[Rule]:
         return await self._stores.rules.all(self._library(account.account_id))
 
@@ -271,7 +265,7 @@ class Rules(TimedService):
 
     async def next_night(self, account: Account, reader: Reader | None = None) -> int:
         """Three o'clock in the morning where the account is, tomorrow."""
-        zone, now = await self._zones.zone(account, reader), self._clock()
+        zone, now = await time_zones.zone(self._database, account, reader), self._clock()
         day = local_day(now, zone)
         tonight = instant_of(day, _NIGHT_HOUR, zone)
         if tonight > now:

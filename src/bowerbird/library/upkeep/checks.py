@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from bowerbird.clock import month_of, system_clock
 from bowerbird.library.bookmarks.writing.bookmark_row import (
-    CountedWords,
+    counted_words,
     row_of,
     stored_occurrences,
     words_of,
@@ -37,7 +37,6 @@ from bowerbird.storage.checks import ORPHANS, StoredBookmark
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LockedLibrary
 from bowerbird.storage.stores import Service
-from bowerbird.storage.words.word_counts import WordCounts
 
 # The content hash of lost content. No post has it, so the next import writes the post again.
 _LOST: Final = bytes(16)
@@ -187,7 +186,7 @@ class WordCountChecks(Service):
     def __init__(self, database: Database, *, fixes: bool) -> None:
         super().__init__(database)
         self._fixes = fixes
-        self._counts = WordCounts(database)
+        self._counts = self._stores.word_counts
 
     async def account(self, account: Account) -> list[Finding]:
         """Finds nothing in a library that changes whenever its words are counted."""
@@ -266,7 +265,6 @@ _COUNTS: Final = {
 class Checks(Service):
     def __init__(self, database: Database, *, fixes: bool, is_deep: bool) -> None:
         super().__init__(database)
-        self._counted = CountedWords(database)
         self._word_counts = WordCountChecks(database, fixes=fixes)
         self._fixes, self._is_deep = fixes, is_deep
 
@@ -373,7 +371,7 @@ class Checks(Service):
             stored = await self._stores.checks.by_numbers(opened.transaction, account, numbers)
             comparisons = [each for each in map(Comparison, stored) if each.is_fixable]
             rows = [comparison.row(comparison.words()) for comparison in comparisons]
-            counted = await self._counted.of(opened, [row["number"] for row in rows])
+            counted = await counted_words(self._database, opened, [row["number"] for row in rows])
             await self._stores.upserts.update(opened, rows, counted)
             await self._mark_vectors(opened.transaction, account, numbers)
             changed = [row["post_id"] for row in rows]

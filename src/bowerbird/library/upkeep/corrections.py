@@ -16,7 +16,7 @@ from bowerbird.clock import Clock, month_of
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
 from bowerbird.library.bookmarks.writing.bookmark_row import (
-    CountedWords,
+    counted_words,
     language_of,
     media_of,
     stored_words,
@@ -39,7 +39,6 @@ from bowerbird.storage.words.word_counts import (
     BEFORE_ALL,
     ListedPost,
     UncountedPost,
-    WordCounts,
 )
 
 _ACCOUNTS_PER_PAGE: Final = 500
@@ -91,7 +90,6 @@ _PAUSE_S: Final = 0.02
 class Dating(TimedService):
     def __init__(self, database: Database, clock: Clock) -> None:
         super().__init__(database, clock)
-        self._counted = CountedWords(database)
         self._vectors = StaleVectors(database)
 
     async def due_accounts(self, after: int) -> Sequence[int]:
@@ -112,7 +110,7 @@ class Dating(TimedService):
             rows = [_row(one) for one in comparisons if one.is_fixable and not one.is_lost]
             renderings = {row["number"]: row["rendering"] for row in rows}
             reworded = [row["number"] for row in rows if row["words"] is not None]
-            counted = await self._counted.of(library, reworded)
+            counted = await counted_words(self._database, library, reworded)
             await self._stores.upserts.update(library, rows, counted)
             await self._vectors.mark(
                 transaction,
@@ -214,8 +212,7 @@ class Reindexing(TimedService):
         super().__init__(database, clock)
         self._pause_s = pause_s
         self._posts_per_turn = posts_per_turn
-        self._counts = WordCounts(database)
-        self._counted = CountedWords(database)
+        self._counts = self._stores.word_counts
         self._vectors = StaleVectors(database)
 
     async def due_accounts(self, after: int, *, job_kind: str) -> Sequence[int]:
@@ -307,7 +304,9 @@ class Reindexing(TimedService):
                 (self._stores.upserts.reword, readable),
                 (self._stores.upserts.count_words, lost),
             ):
-                counted = await self._counted.of(library, [row["number"] for row in some])
+                counted = await counted_words(
+                    self._database, library, [row["number"] for row in some]
+                )
                 await write(library, some, counted)
             await self._mark_stale_vectors(library, posts, current)
             await self._stores.libraries.touch(library)

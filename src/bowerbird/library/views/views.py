@@ -9,8 +9,7 @@ from msgspec import UNSET, Struct
 
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
-from bowerbird.library.access import plans
-from bowerbird.library.access.time_zones import TimeZones
+from bowerbird.library.access import plans, time_zones
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.list_request import BookmarkList, SavedFilter, VectorState
 from bowerbird.library.bookmarks.writing.kept_changes import Done, KeptChanges
@@ -70,7 +69,6 @@ class Views(TimedService):
         super().__init__(database, clock)
         self._writing = ViewWriting(database, clock)
         self._kept = KeptChanges(database, clock)
-        self._zones = TimeZones(database)
         self._bookmarks = bookmarks
         self._counts = ViewCounts(budget)
 
@@ -316,7 +314,9 @@ class Views(TimedService):
 
     async def _filter_of(self, account: Account, query: Query) -> BookmarkFilter:
         stored = changes.stored_query(query)
-        return filter_of(stored, self._clock(), await self._zones.of(account, stored))
+        return filter_of(
+            stored, self._clock(), await time_zones.of(self._database, account, stored)
+        )
 
 
 def _tag(query: Query, vectors: VectorState | None) -> str:

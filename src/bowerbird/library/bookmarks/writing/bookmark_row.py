@@ -21,7 +21,8 @@ from bowerbird.search.words.languages import sure_language
 from bowerbird.search.words.tokens import COUNTED_FORM, index_form, index_text
 from bowerbird.storage.database import Database
 from bowerbird.storage.libraries import LockedLibrary
-from bowerbird.storage.words.word_counts import WordCounts, occurrences
+from bowerbird.storage.stores import Stores
+from bowerbird.storage.words.word_counts import occurrences
 
 Row = dict[str, Any]
 
@@ -174,21 +175,20 @@ _FEW_BYTES: Final = 8_192
 _decode: Final = msgspec.json.Decoder(Post).decode
 
 
-class CountedWords:
-    def __init__(self, database: Database) -> None:
-        self._counts = WordCounts(database)
+async def counted_words(
+    database: Database, library: LockedLibrary, numbers: Sequence[int]
+) -> Counter[str]:
+    """The occurrences of words in those bookmarks that are counted.
 
-    async def of(self, library: LockedLibrary, numbers: Sequence[int]) -> Counter[str]:
-        """The occurrences of words in those bookmarks that are counted.
-
-        Call it before they change: the words of the index cannot be read.
-        """
-        if not numbers:
-            return Counter()
-        renderings = await self._counts.counted_renderings(library, numbers, COUNTED_FORM)
-        if sum(map(len, renderings)) <= _FEW_BYTES or not _is_on_event_loop():
-            return stored_occurrences(renderings)
-        return await asyncio.to_thread(stored_occurrences, renderings)
+    Call it before they change: the words of the index cannot be read.
+    """
+    if not numbers:
+        return Counter()
+    counts = Stores.of(database).word_counts
+    renderings = await counts.counted_renderings(library, numbers, COUNTED_FORM)
+    if sum(map(len, renderings)) <= _FEW_BYTES or not _is_on_event_loop():
+        return stored_occurrences(renderings)
+    return await asyncio.to_thread(stored_occurrences, renderings)
 
 
 def _is_on_event_loop() -> bool:

@@ -13,7 +13,7 @@ from typing import Final, Self
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
-from bowerbird.library.bookmarks.writing.bookmark_row import CountedWords
+from bowerbird.library.bookmarks.writing.bookmark_row import counted_words
 from bowerbird.library.bookmarks.writing.post_documents import PostDocuments, replaced_values
 from bowerbird.model import events
 from bowerbird.model.arrival import Counts, counts_of
@@ -264,7 +264,7 @@ class Changeset(Service):
         """Deletes bookmarks and detaches their labels. `is_purged`: they are not in the trash."""
         numbers = [post.number for post in posts]
         await self._stores.labels.detach_all(self.library, numbers)
-        counted = await CountedWords(self._database).of(self.library, numbers)
+        counted = await counted_words(self._database, self.library, numbers)
         await self._stores.changesets.remove(self.library, numbers, counted)
         for post in posts:
             self._retagged.pop(post.number, None)

@@ -11,8 +11,8 @@ from msgspec import UNSET, UnsetType
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.bookmarks.writing.bookmark_row import (
-    CountedWords,
     Row,
+    counted_words,
     searchable_texts,
     stored_post,
     words_of,
@@ -42,7 +42,6 @@ class PostDocuments(Service):
     def __init__(self, database: Database) -> None:
         super().__init__(database)
         self._vectors = StaleVectors(database)
-        self._counted = CountedWords(database)
 
     async def rewrite(
         self, library: LockedLibrary, post_id: str, change: Callable[[Post], Post]
@@ -66,7 +65,7 @@ class PostDocuments(Service):
             "word_form": index_form(),
         }
         reworded = [] if has_same_words else [existing.number]
-        counted = await self._counted.of(library, reworded)
+        counted = await counted_words(self._database, library, reworded)
         await self._stores.upserts.rewrite(library, row, counted)
         await self._mark_stale(library, existing.number, after)
         # Undoing an import must not take the owner's words away.
@@ -84,7 +83,7 @@ class PostDocuments(Service):
             rows.append({"number": number, "words": words_of(post), "word_form": index_form()})
             await self._mark_stale(library, number, post)
         readable = [row["number"] for row in rows]
-        counted = await self._counted.of(library, readable)
+        counted = await counted_words(self._database, library, readable)
         await self._stores.upserts.reword(library, rows, counted)
 
     async def _mark_stale(self, library: LockedLibrary, number: int, post: Post) -> None:

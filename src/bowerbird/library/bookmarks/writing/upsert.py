@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from bowerbird.clock import Clock
 from bowerbird.library.access import turns
-from bowerbird.library.bookmarks.writing.bookmark_row import CountedWords, Row, draft_of, words_of
+from bowerbird.library.bookmarks.writing.bookmark_row import Row, counted_words, draft_of, words_of
 from bowerbird.library.bookmarks.writing.kept_changes import ChangedBy, ChangeLog
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames, LabelRoom
 from bowerbird.library.bookmarks.writing.upsert_batch import Batch, differs
@@ -63,7 +63,6 @@ class Written(NamedTuple):
 class Upsert(TimedService):
     def __init__(self, database: Database, clock: Clock) -> None:
         super().__init__(database, clock)
-        self._counted = CountedWords(database)
         self._vectors = StaleVectors(database)
         self.log = ChangeLog(database, clock)
 
@@ -139,7 +138,7 @@ class Upsert(TimedService):
         await self._stores.upserts.insert(opened, batch.new)
         await self._stores.deletions.remove(opened, list(deletions))
         reworded = [row["number"] for row in batch.changed if row["words"] is not None]
-        counted = await self._counted.of(opened, reworded)
+        counted = await counted_words(self._database, opened, reworded)
         await self._stores.upserts.update(opened, batch.changed, counted)
         await self.mark_stale(opened, batch.arrivals)
         await self._note_links(opened, batch, stored)
