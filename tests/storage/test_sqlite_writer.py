@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ import structlog
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.storage.database import Database, Transaction
-from bowerbird.storage.sqlite.database import FILE_NAME, SqliteDatabase
+from bowerbird.storage.sqlite.database import FILE_NAME, SqliteDatabase, connect
 from bowerbird.storage.sqlite.write_queue import LOCK_NAME
 from bowerbird.storage.sqlite.writer import WRITE_WAIT_S
 from tests.support.waiting import until
@@ -111,6 +111,14 @@ async def limit_pages(database: Database, most: int) -> None:
         await transaction.rows(f"PRAGMA max_page_count = {most}", {})
 
     await database.write(work)
+
+
+def test_a_commit_is_on_disk_when_it_returns(tmp_path: Path) -> None:
+    # 2 is FULL. The other tests turn it off (tests/support/databases.py).
+    with closing(connect(tmp_path / FILE_NAME)) as connection:
+        modes = [connection.execute(f"PRAGMA {n}").get for n in ("synchronous", "journal_mode")]
+
+    assert modes == [2, "wal"]
 
 
 async def test_waiting_writes_share_a_commit(sqlite: Database, tmp_path: Path) -> None:
