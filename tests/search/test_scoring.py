@@ -174,8 +174,11 @@ def test_the_first_two_posts_say_what_the_others_should_be_like() -> None:
     assert (alone.tolist(), all_of_it.tolist()) == ([0], pytest.approx([2 / 3]))
 
 
-@pytest.mark.parametrize(("length", "second"), [(5, 2), (3, 3)])
-def test_what_the_first_post_has_often_tells_more_in_long_queries(length: int, second: int) -> None:
+@pytest.mark.parametrize("is_by_words", [True, False])
+@pytest.mark.parametrize(("length", "second"), [(6, 2), (3, 3)])
+def test_what_the_first_post_has_often_tells_more_in_long_queries(
+    length: int, second: int, *, is_by_words: bool
+) -> None:
     # Post 1 has all of the words, the first of them often. Post 2 shares that one, 3 another one.
     held = [(1, 2), (1, 3), *[(1,)] * (length - 2)]
     words = WordScores([_word((1, f"w{n}", posts)) for n, posts in enumerate(held)], 0, 0)
@@ -184,10 +187,39 @@ def test_what_the_first_post_has_often_tells_more_in_long_queries(length: int, s
     counts[0, 0] = 5
     counted = Counted([f"w{n}" for n in range(length)], found.numbers, counts, _numbers(9, 9, 9))
 
-    alone = candidates.scores(found, words, counted, is_by_words=False)
+    scores = candidates.scores(found, words, counted, is_by_words=is_by_words)
 
-    assert _ordered(found, words, counted, 9)[0] == [1, second, 5 - second]
-    assert candidates.ordered(found.numbers, alone, 9)[0] == [1, 3, 2]
+    assert candidates.ordered(found.numbers, scores, 9)[0] == [1, second, 5 - second]
+
+
+def test_the_first_post_by_words_stays_first() -> None:
+    # Posts 2 and 3 share words that they repeat.
+    others = tuple(range(4, 21))
+    held = [(1,), (1,), (1,), (2, 3), (2, 3), others]
+    words = WordScores([_word((1, f"w{n}", posts)) for n, posts in enumerate(held)], 0, 0)
+    found = candidates.with_any_word(words, ALL, 30)
+    counts = found.held.T.astype(np.uint8)
+    counts[0, 0] = 2
+    counts[1:3] *= 5
+    lengths = np.full(len(counts), 9, np.int64)
+
+    counted = Counted([f"w{n}" for n in range(6)], found.numbers, counts, lengths)
+
+    assert _ordered(found, words, counted, 3)[0] == [1, 3, 2]
+
+
+def test_the_words_of_the_first_posts_tell_less_beside_likeness() -> None:
+    words = WordScores([_word((1, f"w{n}", (1, 2))) for n in range(6)], 0, 0)
+    often = np.ones((6, 2), np.float32)
+    often[0, 0] = 5
+    shares = np.array([1, 0], np.float32)
+
+    by_words, beside = (
+        words.emphasis(often, shares, is_by_words=is_by_words) for is_by_words in (True, False)
+    )
+
+    assert by_words[0] > beside[0] > 1
+    assert by_words[1:].tolist() == beside[1:].tolist() == [1] * 5
 
 
 def test_idf_falls_with_the_number_of_posts() -> None:

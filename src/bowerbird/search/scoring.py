@@ -12,8 +12,8 @@
 
 The square rewards posts with nearly all of the words. Some of the words of a long query tell much,
 some of two or three words are chance. Without a search by meaning, cosine and likeness are
-left out; instead, a word of a long query tells more in bm25 if the first posts of the list have it
-more often than others (`WordScores.emphasis`). Reasons and measurements: docs/adr/0038.
+left out. A word of a long query tells more in bm25 if the first posts of a list without this have
+it more often than others (`WordScores.emphasis`). Reasons and measurements: docs/adr/0038.
 """
 
 from collections.abc import Sequence
@@ -30,9 +30,10 @@ FINE_WEIGHT: Final = 0.35
 # Of the weight of the coverage, if a query is long.
 TOLD_BY_BM25: Final = 0.85
 LONG_QUERY: Final = 6
-LIKENESS_WEIGHT: Final = 0.5
-# How much more a word tells that the first posts have as often as counts.
+LIKENESS_WEIGHT: Final = 0.6
+# How much more a word tells that the first posts have as often as counts. Beside likeness: half.
 _EMPHASIS: Final = 1.0
+_EMPHASIS_BESIDE_LIKENESS: Final = 0.5
 # With fewer words, the first posts have them by chance too often.
 _LEAST_TO_FOLLOW: Final = 4
 # Of one word: only the order of posts that have it.
@@ -178,10 +179,11 @@ class WordScores:
         """How much the first posts say about the others."""
         return self._length if len(self.words) >= _LEAST_TO_FOLLOW else 0.0
 
-    def emphasis(self, often: Floats, shares: Floats) -> Floats:
+    def emphasis(self, often: Floats, shares: Floats, *, is_by_words: bool) -> Floats:
         """How much each word tells if some posts, by their shares, have it more often than all."""
         more = np.maximum(often @ shares - often.mean(axis=1), 0) / np.float32(_OFTEN)
-        emphasis: Floats = 1 + np.float32(_EMPHASIS * self.followed) * more
+        weight = _EMPHASIS if is_by_words else _EMPHASIS_BESIDE_LIKENESS
+        emphasis: Floats = 1 + np.float32(weight * self.followed) * more
         return emphasis
 
     def occurrences(
