@@ -14,6 +14,7 @@ from bowerbird.wire.pipeline import Pipeline
 from tests.support.programs import trying
 from tests.support.programs.trying import Visitor
 from tests.support.service import Service
+from tests.support.waiting import PATIENCE_S
 from tests.support.writing import SECOND
 
 pytestmark = pytest.mark.anyio
@@ -180,8 +181,9 @@ async def test_a_client_that_does_not_read_is_disconnected_and_makes_room(
     assert [request.status for request in unread] == [200] * MAX_CONCURRENT
     assert late.status == 429
     after = Unread(sandbox, path, query, from_body=from_body)
-    await after.task
+    await asyncio.wait_for(after.is_waiting.wait(), PATIENCE_S)
     assert after.status == 200
+    await _cancelled([after])
 
 
 async def test_a_response_that_nobody_takes_is_logged_once(visitor: Visitor) -> None:
