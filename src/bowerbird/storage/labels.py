@@ -268,22 +268,16 @@ class ViewStore(Store):
         super().__init__(database)
         self._shares = ShareStore(database)
 
-    async def all(self, account_id: int) -> list[View]:
-        return [_view(row) for row in await self._read("all", account_id=account_id)]
-
     async def pinned(self, account_id: int, limit: int) -> list[View]:
         values = {"account_id": account_id, "limit": limit}
         return [_view(row) for row in await self._read("pinned", **values)]
 
-    async def by_slug(self, account_id: int, slug: str) -> View | None:
-        return await self.by_slug_within(Readable(self._database, account_id), slug)
-
-    async def by_slug_within(self, library: Readable, slug: str) -> View | None:
+    async def by_slug(self, library: Readable, slug: str) -> View | None:
         rows = await self._of(library, "by_slug", slug=slug)
         return _view(rows[0]) if rows else None
 
-    async def all_within(self, library: Readable) -> dict[str, View]:
-        """Every view by its slug, read inside a transaction or outside of one."""
+    async def all(self, library: Readable) -> dict[str, View]:
+        """Every view by its slug, in the order of the list."""
         rows = await self._of(library, "all")
         return {row[0]: _view(row) for row in rows}
 

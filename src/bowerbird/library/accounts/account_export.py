@@ -154,7 +154,7 @@ class AccountExports(Service):
             ],
             "views": [
                 _fields(view, *view.__struct_fields__)
-                for view in await self._stores.views.all(account.account_id)
+                for view in (await self._stores.views.all(library)).values()
             ],
             "rules": [
                 msgspec.to_builtins(shown_rule(rule))

@@ -207,7 +207,7 @@ def email_due_at(digest: Digest) -> int:
 async def reschedule(store: DigestStore, library: Writable, now: int) -> None:
     """Stores when a worker must handle the account again."""
     preferences = await store.preferences(library.account_id, library.transaction)
-    pending = await store.unsent(library.account_id, library.transaction)
+    pending = await store.unsent(library)
     due = next_due(preferences, now) if due_period(preferences, now) is None else now
     await store.set_due(library, min([due, *map(email_due_at, pending)]))
 
@@ -239,7 +239,7 @@ class DigestCreation(TimedService):
         period = due_period(preferences, now)
         existing = new = None
         if period is not None:
-            existing = await self._stores.digests.by_period(account_id, period)
+            existing = await self._stores.digests.by_period(self._library(account_id), period)
             new = existing or await self._digest(account, period, preferences)
 
         async def work(library: LockedLibrary) -> None:
@@ -262,7 +262,7 @@ class DigestCreation(TimedService):
 
         It is not emailed, and the account's schedule does not change.
         """
-        existing = await self._stores.digests.by_period(account.account_id, period)
+        existing = await self._stores.digests.by_period(self._library(account.account_id), period)
         if existing is not None:
             return existing
         preferences = await self._stores.digests.preferences(account.account_id)
@@ -273,9 +273,7 @@ class DigestCreation(TimedService):
 
         async def work(library: LockedLibrary) -> Digest | None:
             await self._put(library, new)
-            return await self._stores.digests.by_period(
-                account.account_id, period, library.transaction
-            )
+            return await self._stores.digests.by_period(library, period)
 
         return await self._locked(account.account_id, work, is_service=True)
 
@@ -332,9 +330,7 @@ class DigestCreation(TimedService):
         if await self._put(library, digest):
             return
         # Another process was faster. If the digest was created by hand, its email is not queued.
-        other = await self._stores.digests.by_period(
-            library.account_id, digest.period, library.transaction
-        )
+        other = await self._stores.digests.by_period(library, digest.period)
         if other is not None:
             await self._queue_email(library, other, preferences)
 

@@ -160,7 +160,11 @@ class Digests(TimedService):
                 raise Refusal(Code.NOT_FOUND, "No digest has been created yet.")
             return found
         period = period_of(given)
-        found = await self._stores.digests.by_period(account.account_id, period) if period else None
+        found = (
+            await self._stores.digests.by_period(self._library(account.account_id), period)
+            if period
+            else None
+        )
         if found is None:
             raise errors.not_found("digest", given)
         return found

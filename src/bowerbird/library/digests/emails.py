@@ -49,7 +49,7 @@ class DigestEmails(TimedService):
     async def send_due(self, account_id: int) -> None:
         """Sends the emails that are due, and stores when to handle the account again."""
         now = self._clock()
-        for digest in await self._stores.digests.unsent(account_id):
+        for digest in await self._stores.digests.unsent(self._library(account_id)):
             if creation.email_due_at(digest) > now:
                 continue
             if digest.mailing.state is MailState.SENDING:
@@ -62,7 +62,7 @@ class DigestEmails(TimedService):
         """Returns the state after the attempt. An email that was sent is not sent again."""
         if digest.mailing.state in _SENDABLE_BY_HAND:
             await self._deliver(account_id, digest, is_by_hand=True)
-        found = await self._stores.digests.by_period(account_id, digest.period)
+        found = await self._stores.digests.by_period(self._library(account_id), digest.period)
         return found.mailing if found else digest.mailing
 
     async def _deliver(self, account_id: int, found: Digest, *, is_by_hand: bool = False) -> None:

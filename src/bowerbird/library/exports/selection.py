@@ -48,7 +48,7 @@ class ExportQueries(Service):
             await self._meaning.require(account, reader)
         view = None
         if request.view:
-            views = await self._stores.views.all_within(Readable(reader, account.account_id))
+            views = await self._stores.views.all(Readable(reader, account.account_id))
             if request.view not in views:
                 raise errors.not_found("Smart View", request.view)
             view = views[request.view]

@@ -373,7 +373,7 @@ class DemoRemoval(TimedService):
         """Removes the views and labels that were made while the run filled in the demo."""
         first, last = run.started_at, run.finished_at or run.started_at + FILLING
         happened: list[Happening] = []
-        for slug, view in (await self._stores.views.all_within(library)).items():
+        for slug, view in (await self._stores.views.all(library)).items():
             if first <= view.created_at <= last:
                 await self._stores.views.delete(library, slug)
                 key = value_key(ValueKind.VIEW, slug)

@@ -175,7 +175,7 @@ class SharedLists(TimedService):
             kept = (media.files, media.bytes) if media else kept
         if share.kind is not Shared.VIEW:
             return Opened(share, account, None, 0, None, kept)
-        view = await self._stores.views.by_slug(share.account_id, share.target)
+        view = await self._stores.views.by_slug(self._library(share.account_id), share.target)
         if view is None:
             return None
         vectors = await self._views.vector_state(account, [view])

@@ -266,7 +266,7 @@ class Shares(TimedService):
             return label.name if label else ""
         if share.kind is Shared.LIST:
             return _LIST_NAMES[ListName(share.target)]
-        view = await self._stores.views.by_slug_within(library, share.target)
+        view = await self._stores.views.by_slug(library, share.target)
         return view.name if view else ""
 
     def _require_allowed(self) -> None:

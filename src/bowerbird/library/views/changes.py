@@ -220,7 +220,7 @@ class Locked(Struct, frozen=True):
 class ViewWriting(TimedService):
     async def lock(self, transaction: Transaction, account_id: int) -> Locked:
         library = await self._stores.libraries.lock(transaction, account_id)
-        return Locked(library, await self._stores.views.all_within(library))
+        return Locked(library, await self._stores.views.all(library))
 
     async def put(self, locked: Locked, views: Sequence[View], view: View) -> None:
         """Stores a view, and gives the others their places in the order of `views`."""

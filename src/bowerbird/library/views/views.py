@@ -73,7 +73,7 @@ class Views(TimedService):
         self._counts = ViewCounts(budget)
 
     async def all(self, account: Account) -> list[View]:
-        return await self._stores.views.all(account.account_id)
+        return list((await self._stores.views.all(self._library(account.account_id))).values())
 
     async def pinned(self, account: Account) -> list[ViewResponse]:
         """The first views of the sidebar. It is on every page, so it hardly waits for counts."""
@@ -86,7 +86,9 @@ class Views(TimedService):
     async def find(self, account: Account, slug: str) -> View:
         view = None
         if "\x00" not in slug:
-            view = await self._stores.views.by_slug(account.account_id, changes.composed(slug))
+            view = await self._stores.views.by_slug(
+                self._library(account.account_id), changes.composed(slug)
+            )
         if view is None:
             raise errors.not_found("Smart View", slug)
         return view

@@ -15,6 +15,7 @@ from bowerbird.model.digests import Contents, Digest, Frequency, Mailing, MailSt
 from bowerbird.model.instants import Period, PeriodKind, Span
 from bowerbird.model.posts.bookmarks import bookmark_json
 from bowerbird.storage.database import (
+    Readable,
     Reader,
     Row,
     Running,
@@ -130,7 +131,7 @@ class DigestStore(Store):
     async def put(self, library: Writable, digest: Digest) -> bool:
         """False if the period already has a digest."""
         values = {
-            **_period(library.account_id, digest.period),
+            **_period(digest.period),
             "end_day": _number_of(digest.period.next_day),
             "time_zone": digest.time_zone,
             "made_at": digest.made_at,
@@ -139,18 +140,18 @@ class DigestStore(Store):
         }
         return bool(await self._of(library, "put", **values))
 
-    async def by_period(
-        self, account_id: int, period: Period, reader: Reader | None = None
-    ) -> Digest | None:
-        key = _period(account_id, period)
-        rows = await self._rows(reader or self._database, "by_period", **key)
+    async def by_period(self, library: Readable, period: Period) -> Digest | None:
+        rows = await self._of(library, "by_period", **_period(period))
         return _digest(rows[0]) if rows else None
 
     async def page(self, account_id: int, before: Period | None, limit: int) -> list[Digest]:
         """The latest first. `before` is the period of the last digest of the previous page."""
-        end_day, kind = (_LAST_DAY, "") if before is None else _place(before)
-        values = {"account_id": account_id, "end_day": end_day, "kind": kind, "limit": limit}
-        return [_digest(row) for row in await self._database.rows(self._sql["page"], values)]
+        place = (_LAST_DAY, "") if before is None else _place(before)
+        return await self._before(account_id, place, limit)
+
+    async def _before(self, account_id: int, place: tuple[int, str], limit: int) -> list[Digest]:
+        values = {"account_id": account_id, "end_day": place[0], "kind": place[1], "limit": limit}
+        return [_digest(row) for row in await self._read("page", **values)]
 
     async def pages(self, account_id: int) -> AsyncIterator[list[Digest]]:
         """Every digest, page by page, the latest first."""
@@ -161,28 +162,21 @@ class DigestStore(Store):
 
     async def ended_before(self, account_id: int, day: date, limit: int) -> list[Digest]:
         """The latest digests whose period ended before a day."""
-        values = {
-            "account_id": account_id,
-            "end_day": _number_of(day) + 1,
-            "kind": "",
-            "limit": limit,
-        }
-        return [_digest(row) for row in await self._database.rows(self._sql["page"], values)]
+        return await self._before(account_id, (_number_of(day) + 1, ""), limit)
 
     async def count(self, account_id: int) -> int:
-        rows = await self._database.rows(self._sql["count"], {"account_id": account_id})
+        rows = await self._read("count", account_id=account_id)
         return int(rows[0][0])
 
-    async def unsent(self, account_id: int, reader: Reader | None = None) -> list[Digest]:
+    async def unsent(self, library: Readable) -> list[Digest]:
         """Digests whose email is pending or being sent, the first due first."""
-        values = {"account_id": account_id, "limit": _MAX_PENDING}
-        rows = await self._rows(reader or self._database, "unsent", **values)
+        rows = await self._of(library, "unsent", limit=_MAX_PENDING)
         return [_digest(row) for row in rows]
 
     async def set_mailing(self, library: Writable, found: Digest, mailing: Mailing) -> bool:
         """False if the delivery status has changed since the digest was read."""
         values = {
-            **_period(library.account_id, found.period),
+            **_period(found.period),
             **_mailing(mailing),
             "found_state": found.mailing.state,
             "found_tries": found.mailing.tries,
@@ -207,12 +201,8 @@ def _place(period: Period) -> tuple[int, str]:
     return _number_of(period.next_day), period.kind
 
 
-def _period(account_id: int, period: Period) -> dict[str, Any]:
-    return {
-        "account_id": account_id,
-        "kind": period.kind,
-        "first_day": _number_of(period.first_day),
-    }
+def _period(period: Period) -> dict[str, Any]:
+    return {"kind": period.kind, "first_day": _number_of(period.first_day)}
 
 
 def _mailing(mailing: Mailing) -> dict[str, Any]:
