@@ -72,7 +72,7 @@ class CheckStore(Store):
     async def accounts_with_undated(self, after: int, limit: int) -> list[int]:
         """The next accounts with posts that an earlier release stored without a time."""
         values = {"after": after, "limit": limit, "unknown": UNKNOWN}
-        rows = await self._database.slow_rows(self._sql["accounts_with_undated"], values)
+        rows = await self._read_slowly("accounts_with_undated", **values)
         return [row[0] for row in rows]
 
     async def undated(self, library: Writable, after: int, limit: int) -> list[int]:
@@ -155,7 +155,7 @@ class CheckStore(Store):
             "phrases": _phrases(tokens),
             "token_count": _varint(len(tokens)),
         }
-        return bool(await self._database.slow_rows(self._sql["words_differ"], values))
+        return bool(await self._read_slowly("words_differ", **values))
 
     async def leftovers(self) -> dict[str, int]:
         """The number of rows without an account, per table."""

@@ -144,11 +144,11 @@ class LabelStore(Store):
     ) -> Sequence[Row]:
         """A page of the labels whose folded name contains a folded text, by folded name."""
         values = {"account_id": account_id, "text": text, "after": after, "limit": limit}
-        return await self._database.slow_rows(self._sql["matching_page"], values)
+        return await self._read_slowly("matching_page", **values)
 
     async def count_matching(self, account_id: int, text: str) -> int:
         values = {"account_id": account_id, "text": text}
-        return int((await self._database.slow_rows(self._sql["total_matching"], values))[0][0])
+        return int((await self._read_slowly("total_matching", **values))[0][0])
 
     async def colors(self, account_id: int) -> Sequence[Row]:
         """(name, colour) of each label whose colour was chosen."""
@@ -190,7 +190,7 @@ class LabelStore(Store):
     async def newest_pairs(self, account_id: int, limit: int) -> tuple[str, str]:
         """(numbers, label ids) of the newest labelled bookmarks: as texts, which are faster."""
         values = {"account_id": account_id, "limit": limit}
-        numbers, label_ids = (await self._database.slow_rows(self._sql["newest_pairs"], values))[0]
+        numbers, label_ids = (await self._read_slowly("newest_pairs", **values))[0]
         return numbers or "", label_ids or ""
 
     async def asked(self, account_id: int, post_ids: Sequence[str]) -> Sequence[Row]:
@@ -202,7 +202,7 @@ class LabelStore(Store):
     ) -> dict[str, str]:
         """The numbers of the bookmarks of each author, from `first` on, as a text."""
         values = {"account_id": account_id, "authors": authors, "first": first}
-        rows = await self._database.slow_rows(self._sql["by_authors"], values)
+        rows = await self._read_slowly("by_authors", **values)
         return {author: numbers for author, numbers in rows}  # noqa: C416 - rows are sequences
 
     async def refuse(self, library: LockedLibrary, label_id: int, numbers: Sequence[int]) -> bool:

@@ -191,7 +191,7 @@ class AccountRemoval(Store):
 
         async def work(transaction: Transaction) -> int:
             values = {"account_id": self._account_id, "limit": limit}
-            rows = await transaction.rows(self._sql["first_bookmarks"], values)
+            rows = await self._rows(transaction, "first_bookmarks", **values)
             if rows:
                 await self._remove(transaction, _BOOKMARKS, rows[-1][0])
             return len(rows)
@@ -243,7 +243,7 @@ class AccountRemoval(Store):
 
     async def _remove(self, transaction: Transaction, names: tuple[str, ...], last: int) -> None:
         values: dict[str, Any] = {"account_id": self._account_id, "last": last}
-        rows = await transaction.rows(self._sql["local_number"], values)
+        rows = await self._rows(transaction, "local_number", **values)
         if rows:
             values["place"] = place_of(rows[0][0])
         else:

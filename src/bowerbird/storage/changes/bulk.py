@@ -64,12 +64,11 @@ class BulkStore(Store):
         """The latest changes with lower numbers, the latest first: all, or of one action."""
         values: dict[str, Any] = {"account_id": account_id, "now": now, "before": before}
         values |= {"limit": limit, "action": action}
-        rows = await self._database.rows(self._sql["recent"], values)
+        rows = await self._read("recent", **values)
         return [_row(row) for row in rows]
 
     async def count_recent(self, account_id: int, now: int) -> int:
-        values = {"account_id": account_id, "now": now}
-        return int((await self._database.rows(self._sql["count_recent"], values))[0][0])
+        return int((await self._read("count_recent", account_id=account_id, now=now))[0][0])
 
     async def next_position(self, library: LockedLibrary) -> int:
         rows = await self._of(library, "next_position")

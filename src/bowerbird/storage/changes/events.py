@@ -41,12 +41,12 @@ class EventStore(Store):
         A change can have thousands of events, so their sizes are read first.
         """
         values = {"account_id": account_id, "after": number, "limit": limit + 1}
-        sizes = await self._database.rows(self._sql["sizes"], values)
+        sizes = await self._read("sizes", **values)
         found = [last for last, size in sizes if last - size < number + limit]
         if not found:
             return [], False
         values = {"account_id": account_id, "after": number, "until": found[-1]}
-        rows = await self._database.rows(self._sql["between"], values)
+        rows = await self._read("between", **values)
         logged = [Logged(last, size, at, events.decode(body)) for last, size, at, body in rows]
         return logged, len(found) < len(sizes) or found[-1] > number + limit
 

@@ -126,7 +126,7 @@ class DigestStore(Store):
     async def due_accounts(self, after: int, now: int, limit: int, *, job_kind: str) -> list[int]:
         """A page of accounts that are due and have no unfinished job of that kind, by id."""
         values = {"after": after, "now": now, "limit": limit, "job_kind": job_kind}
-        return [row[0] for row in await self._database.slow_rows(self._sql["due_accounts"], values)]
+        return [row[0] for row in await self._read_slowly("due_accounts", **values)]
 
     async def put(self, library: Writable, digest: Digest) -> bool:
         """False if the period already has a digest."""

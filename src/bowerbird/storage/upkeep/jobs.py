@@ -98,7 +98,7 @@ class JobStore(Store):
     async def unfinished_of_kind(self, kind: str, priority: int, limit: int) -> int:
         """The number of jobs of all accounts, counted up to `limit`."""
         values = {"kind": kind, "priority": priority, "limit": limit}
-        return int((await self._database.rows(self._sql["unfinished_of_kind"], values))[0][0])
+        return int((await self._read("unfinished_of_kind", **values))[0][0])
 
     async def claim(
         self,
@@ -193,7 +193,7 @@ class JobStore(Store):
             "limit": _WINDOW,
             "max_ahead": _MAX_AHEAD,
         }
-        return [_Turn(*row) for row in await self._database.rows(self._sql["turns"], values)]
+        return [_Turn(*row) for row in await self._read("turns", **values)]
 
     async def renew_lease(self, job: Job, done: int, total: int, *, lease_s: float) -> bool:
         """Renews the lease and stores the progress; False if the worker lost the job."""
