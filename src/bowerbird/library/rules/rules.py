@@ -98,13 +98,13 @@ class Rules(TimedService):
 
     async def create(self, transaction: Transaction, account: Account, request: NewRule) -> Rule:
         plans.check_rules(account)
-        _, rules, last = await self._locked_rules(transaction, account)
-        await self._check_webhooks(transaction, account, _body(request))
-        return await self._add(transaction, account, request, rules, last)
+        library, rules, last = await self._locked_rules(transaction, account)
+        await self._check_webhooks(library, _body(request))
+        return await self._add(library, account, request, rules, last)
 
     async def _add(
         self,
-        transaction: Transaction,
+        library: Writable,
         account: Account,
         request: NewRule,
         rules: list[Rule],
@@ -129,8 +129,8 @@ class Rules(TimedService):
         )
         at = len(rules) if request.position is UNSET else request.position - 1
         rules.insert(at, rule)
-        await self._note(transaction, account, ActivityKind.RULE_CREATED, rule)
-        return await self._put(transaction, account, rules, rule, last)
+        await self._note(library, ActivityKind.RULE_CREATED, rule)
+        return await self._put(library, account, rules, rule, last)
 
     async def create_all(
         self, transaction: Transaction, account: Account, requests: Sequence[NewRule]
@@ -138,20 +138,18 @@ class Rules(TimedService):
         """Adds the rules of another account. Those that send to its webhooks are switched off."""
         plans.check_rules(account)
         for request in requests:
-            _, rules, last = await self._locked_rules(transaction, account)
+            library, rules, last = await self._locked_rules(transaction, account)
             try:
-                await self._check_webhooks(transaction, account, _body(request))
+                await self._check_webhooks(library, _body(request))
                 notice = ""
             except Refusal:
                 notice = "Switched off: choose the webhook that it sends posts to."
-            await self._add(transaction, account, request, rules, last, notice=notice)
+            await self._add(library, account, request, rules, last, notice=notice)
 
-    async def _check_webhooks(self, transaction: Transaction, account: Account, body: Body) -> None:
+    async def _check_webhooks(self, library: Writable, body: Body) -> None:
         for action in body.actions:
             found = action.webhook_id
-            if found and not await self._stores.webhooks.one(
-                Writable(transaction, account.account_id), found
-            ):
+            if found and not await self._stores.webhooks.one(library, found):
                 raise errors.invalid("webhook_id", f"there is no webhook {errors.shown(found)}")
 
     async def update(
@@ -163,7 +161,7 @@ class Rules(TimedService):
         rule = msgspec.structs.replace(_changed(before, request), updated_at=self._clock())
         is_switched_on = rule.is_on and not before.is_on
         if is_switched_on or rule.body != before.body:
-            await self._check_webhooks(transaction, account, rule.body)
+            await self._check_webhooks(library, rule.body)
         if is_switched_on or (rule.is_on and rule.body != before.body):
             # Whatever happened before is none of its business.
             rule = msgspec.structs.replace(rule, since=last, failures=0, notice="")
@@ -172,29 +170,28 @@ class Rules(TimedService):
         if request.position is not UNSET:
             rules.remove(rule)
             rules.insert(request.position - 1, rule)
-        await self._note(transaction, account, ActivityKind.RULE_CHANGED, rule)
-        return await self._put(transaction, account, rules, rule, last)
+        await self._note(library, ActivityKind.RULE_CHANGED, rule)
+        return await self._put(library, account, rules, rule, last)
 
     async def delete(self, transaction: Transaction, account: Account, rule_id: str) -> Rule:
         """Deletes a rule and returns it as it was. What it has done stays."""
         plans.check_rules(account)
-        _, rules, last = await self._locked_rules(transaction, account)
+        library, rules, last = await self._locked_rules(transaction, account)
         rule = required(rules, rule_id)
         rules.remove(rule)
-        await self._stores.rules.delete(Writable(transaction, account.account_id), rule_id)
-        await self._order(transaction, account, rules, last)
-        await self._note(transaction, account, ActivityKind.RULE_DELETED, rule)
+        await self._stores.rules.delete(library, rule_id)
+        await self._order(library, account, rules, last)
+        await self._note(library, ActivityKind.RULE_DELETED, rule)
         return rule
 
     async def switched_off(self, library: LockedLibrary, account: Account, rule: Rule) -> None:
         """A rule was switched off by itself."""
-        transaction = library.transaction
-        kept = await self._stores.events.kept(Writable(transaction, account.account_id))
+        kept = await self._stores.events.kept(library)
         assert kept is not None
-        rules = await self._stores.rules.all(Writable(transaction, account.account_id))
-        await self._order(transaction, account, rules, kept.last)
+        rules = await self._stores.rules.all(library)
+        await self._order(library, account, rules, kept.last)
         await self._take_over(library, rule)
-        await self._note(transaction, account, ActivityKind.RULE_SWITCHED_OFF, rule)
+        await self._note(library, ActivityKind.RULE_SWITCHED_OFF, rule)
 
     async def _take_over(self, library: LockedLibrary, rule: Rule) -> None:
         """An undo of a label leaves the rule as it is from now on."""
@@ -212,7 +209,7 @@ class Rules(TimedService):
 
     async def _put(
         self,
-        transaction: Transaction,
+        library: Writable,
         account: Account,
         rules: Sequence[Rule],
         rule: Rule,
@@ -220,20 +217,18 @@ class Rules(TimedService):
     ) -> Rule:
         place = rules.index(rule) + 1
         placed = msgspec.structs.replace(rule, position=place)
-        await self._stores.rules.put(Writable(transaction, account.account_id), placed)
+        await self._stores.rules.put(library, placed)
         ordered = [placed if one is rule else one for one in rules]
-        await self._order(transaction, account, ordered, last)
+        await self._order(library, account, ordered, last)
         return placed
 
     async def _order(
-        self, transaction: Transaction, account: Account, rules: Sequence[Rule], last: int
+        self, library: Writable, account: Account, rules: Sequence[Rule], last: int
     ) -> None:
         """Stores the places of rules, and from where on the events are read."""
-        account_id = account.account_id
         moved = {
             rule.rule_id: place for place, rule in enumerate(rules, 1) if rule.position != place
         }
-        library = Writable(transaction, account_id)
         await self._stores.rules.place(library, moved)
         before = await self._stores.rules.state(library)
         is_active = any(rule.is_on for rule in rules)
@@ -246,7 +241,7 @@ class Rules(TimedService):
                 is_active=is_active,
                 version=1 if before is None else before.version + 1,
                 seen=seen,
-                night_at=await self._night(transaction, account, rules, before),
+                night_at=await self._night(library.transaction, account, rules, before),
             ),
         )
 
@@ -272,11 +267,9 @@ class Rules(TimedService):
             return tonight
         return instant_of(day.fromordinal(day.toordinal() + 1), _NIGHT_HOUR, zone)
 
-    async def _note(
-        self, transaction: Transaction, account: Account, kind: ActivityKind, rule: Rule
-    ) -> None:
+    async def _note(self, library: Writable, kind: ActivityKind, rule: Rule) -> None:
         entry = activity.entry(self._clock, kind, rule.name)
-        await self._stores.activity.add(Writable(transaction, account.account_id), entry)
+        await self._stores.activity.add(library, entry)
 
 
 def shown(rule: Rule) -> RuleResponse:

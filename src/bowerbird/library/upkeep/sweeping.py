@@ -41,7 +41,7 @@ from bowerbird.storage.upkeep.idempotency import (
 )
 
 _DAY: Final = 86_400 * MICROSECONDS
-Removal = Callable[[Transaction], Awaitable[int]]
+Removal = Callable[[Writable], Awaitable[int]]
 
 EVERY_S: Final = 3_600.0
 # Random, so that servers that start together do not sweep together.
@@ -78,7 +78,7 @@ class Sweeping(TimedService):
                 if due.has_stopped_runs:
                     await self._interrupt_runs(due.account_id, expiry.stopped_before)
                 for removal in self._removals(due, now, expiry):
-                    removed += await self._repeat(removal)
+                    removed += await self._remove(due.account_id, removal)
             after = page[-1].account_id
         return removed
 
@@ -91,49 +91,45 @@ class Sweeping(TimedService):
 
     def _removals(self, due: Due, now: int, expiry: Expiry) -> Iterator[Removal]:
         """What an account has to remove, some rows at a time."""
-        account_id, most = due.account_id, _REMOVED_PER_TRANSACTION
+        most = _REMOVED_PER_TRANSACTION
         if due.has_old_answers:
-            yield lambda t: self._answers.sweep(
-                Writable(t, account_id), expiry.answers_before, most
-            )
+            yield lambda library: self._answers.sweep(library, expiry.answers_before, most)
         if due.has_old_events:
             before, rows = expiry.events_before, expiry.events_kept
-            yield lambda t: self._stores.events.sweep(
-                Writable(t, account_id), before=before, kept=rows, most=most
+            yield lambda library: self._stores.events.sweep(
+                library, before=before, kept=rows, most=most
             )
         if due.has_old_changes:
             stopped = expiry.stopped_before
-            yield lambda t: self._sweep_changes(t, account_id, now, stopped)
+            yield lambda library: self._sweep_changes(library, now, stopped)
         if due.has_old_trash:
             trashed = expiry.trash_before
-            yield lambda t: self._purging.oldest(t, account_id, before=trashed, most=most)
+            yield lambda library: self._purging.oldest(
+                library.transaction, library.account_id, before=trashed, most=most
+            )
         if due.has_old_logs:
-            yield lambda t: self._sweep_log(Writable(t, account_id), now)
+            yield lambda library: self._sweep_log(library, now)
         if due.has_old_ingest:
             pages, runs, kept = expiry.pages_before, expiry.runs_before, expiry.kept_before
-            yield lambda t: self._stores.ingest_runs.sweep(
-                Writable(t, account_id), pages_before=pages, runs_before=runs, most=most
+            yield lambda library: self._stores.ingest_runs.sweep(
+                library, pages_before=pages, runs_before=runs, most=most
             )
-            yield lambda t: self._stores.kept_pages.sweep(
-                Writable(t, account_id), kept, _KEPT_PAGES_PER_TRANSACTION
+            yield lambda library: self._stores.kept_pages.sweep(
+                library, kept, _KEPT_PAGES_PER_TRANSACTION
             )
-            yield lambda t: self._stores.file_imports.sweep(Writable(t, account_id), pages, most)
+            yield lambda library: self._stores.file_imports.sweep(library, pages, most)
         yield from self._removals_of_website(due, now, expiry)
 
     def _removals_of_website(self, due: Due, now: int, expiry: Expiry) -> Iterator[Removal]:
-        account_id, most = due.account_id, _REMOVED_PER_TRANSACTION
         if due.has_old_sessions:
-            yield lambda t: self._stores.sessions.sweep(Writable(t, account_id), Alive.at(now))
+            yield lambda library: self._stores.sessions.sweep(library, Alive.at(now))
         if due.has_old_activity:
             before, entries = expiry.activity_before, expiry.activity_most
-            yield lambda t: self._stores.activity.sweep(
-                Writable(t, account_id), before, entries, most
-            )
+            most = _REMOVED_PER_TRANSACTION
+            yield lambda library: self._stores.activity.sweep(library, before, entries, most)
 
-    async def _sweep_changes(
-        self, transaction: Transaction, account_id: int, now: int, stopped: int
-    ) -> int:
-        library = await self._stores.libraries.lock_if_there(transaction, account_id)
+    async def _sweep_changes(self, within: Writable, now: int, stopped: int) -> int:
+        library = await self._stores.libraries.lock_if_there(within.transaction, within.account_id)
         if library is None:
             return 0
         most = _REMOVED_PER_TRANSACTION
@@ -150,10 +146,11 @@ class Sweeping(TimedService):
 
     async def _interrupt_runs(self, account_id: int, before: int) -> None:
         kept, most = kept_changes.KEPT, _REMOVED_PER_TRANSACTION
-        await self._repeat(
-            lambda t: self._stores.import_runs.interrupt(
-                Writable(t, account_id), before=before, kept=kept, most=most
-            )
+        await self._remove(
+            account_id,
+            lambda library: self._stores.import_runs.interrupt(
+                library, before=before, kept=kept, most=most
+            ),
         )
 
     async def _sweep_proofs(self, now: int) -> int:
@@ -167,7 +164,10 @@ class Sweeping(TimedService):
             removed += await self._repeat(lambda t: self._stores.spent_attempts.sweep(t, now, most))
         return removed
 
-    async def _repeat(self, removal: Removal) -> int:
+    async def _remove(self, account_id: int, removal: Removal) -> int:
+        return await self._repeat(lambda t: removal(Writable(t, account_id)))
+
+    async def _repeat(self, removal: Callable[[Transaction], Awaitable[int]]) -> int:
         """Runs a removal until nothing is left; returns the number of removed rows."""
         removed = 0
         while count := await self._database.write(removal):
