@@ -119,7 +119,7 @@ class Exports(TimedService):
         # Locked, so that two concurrent requests cannot exceed the limit together.
         library = await self._stores.libraries.lock(transaction, account.account_id)
         query = await self._queries.read(transaction, account, format, request, now)
-        await self._require_room(transaction, account)
+        await self._require_room(library)
         await self._daily.start_one(library)
         job_id = await self._stores.jobs.add(
             library, KIND, msgspec.json.encode(query), priority=EXPORTS, now=now
@@ -236,10 +236,8 @@ class Exports(TimedService):
             raise errors.not_found("export", job_id)
         return job
 
-    async def _require_room(self, transaction: Transaction, account: Account) -> None:
-        unfinished = await self._stores.jobs.count_unfinished(
-            Writable(transaction, account.account_id), KIND
-        )
+    async def _require_room(self, library: Writable) -> None:
+        unfinished = await self._stores.jobs.count_unfinished(library, KIND)
         if unfinished >= MAX_UNFINISHED:
             raise Refusal(
                 Code.RATE_LIMITED,

@@ -153,7 +153,7 @@ class Webhooks(TimedService):
         if not await self._stores.webhooks.insert(library, new, limits.WEBHOOKS_MAX):
             most = limits.WEBHOOKS_MAX
             raise errors.invalid("url", f"an account can have at most {most} webhooks")
-        await self._note(transaction, account, ActivityKind.WEBHOOK_ADDED, new)
+        await self._note(library, ActivityKind.WEBHOOK_ADDED, new)
         return self.shown(new, found.current)
 
     async def change(
@@ -195,7 +195,7 @@ class Webhooks(TimedService):
         A webhook that was turned off because its secret is unreadable is turned on.
         """
         plans.check_webhooks(account)
-        await self._stores.libraries.lock(transaction, account.account_id)
+        library = await self._stores.libraries.lock(transaction, account.account_id)
         hook = await self.find(account, webhook_id, transaction)
         account_id, now = account.account_id, self._clock()
         found = replaced(self._secrets(account, hook))
@@ -205,7 +205,6 @@ class Webhooks(TimedService):
             rotated_at=now if found.former else None,
             updated_at=now,
         )
-        library = Writable(transaction, account_id)
         await self._stores.webhooks.put_secrets(library, changed)
         if hook.problem == messages.UNREADABLE:
             is_off = hook.state is WebhookState.DISABLED
@@ -228,7 +227,7 @@ class Webhooks(TimedService):
         hook = await self.find(account, webhook_id, transaction)
         await self._stores.webhooks.delete(library, webhook_id)
         await self._rules.webhook_deleted(library, webhook_id)
-        await self._note(transaction, account, ActivityKind.WEBHOOK_REMOVED, hook)
+        await self._note(library, ActivityKind.WEBHOOK_REMOVED, hook)
         return self.shown(hook)
 
     async def test(
@@ -237,7 +236,9 @@ class Webhooks(TimedService):
         """Sends a test message once, also to a webhook that is paused or fails."""
         plans.check_webhooks(account)
         hook = await self.find(account, webhook_id, transaction)
-        return await self._ask(transaction, account, messages.of_test(hook, self._clock()))
+        return await self._ask(
+            Writable(transaction, account.account_id), messages.of_test(hook, self._clock())
+        )
 
     async def send_again(
         self, transaction: Transaction, account: Account, webhook_id: str, message_id: str
@@ -245,20 +246,19 @@ class Webhooks(TimedService):
         """Sends the same message once more, with the same id."""
         plans.check_webhooks(account)
         await self.find(account, webhook_id, transaction)
-        account_id = account.account_id
-        library = Writable(transaction, account_id)
+        library = Writable(transaction, account.account_id)
         found = await self._stores.webhooks.delivery(library, webhook_id, message_id)
         if found is None:
             raise _no_message(message_id)
         if found.state is DeliveryState.RETRYING:
             # Others wait for it, so it is not sent besides them.
             await self._stores.webhooks.hurry(library, webhook_id, self._clock())
-            await self._add_job(transaction, account)
+            await self._add_job(library)
             return delivery_response(found)
         if found.state is DeliveryState.WAITING:
             return delivery_response(found)
         asked = msgspec.structs.replace(found, state=DeliveryState.WAITING, tries=0)
-        answer = await self._ask(transaction, account, asked)
+        answer = await self._ask(library, asked)
         return msgspec.structs.replace(answer, tries=found.tries)
 
     async def deliveries(
@@ -299,11 +299,7 @@ class Webhooks(TimedService):
             await asyncio.sleep(_LOOK_S)
         return None
 
-    async def _ask(
-        self, transaction: Transaction, account: Account, delivery: Delivery
-    ) -> DeliveryResponse:
-        account_id = account.account_id
-        library = Writable(transaction, account_id)
+    async def _ask(self, library: Writable, delivery: Delivery) -> DeliveryResponse:
         waiting = await self._stores.webhooks.count_waiting(library)
         if waiting >= limits.WAITING_DELIVERIES_MAX:
             raise Refusal(
@@ -312,19 +308,15 @@ class Webhooks(TimedService):
                 {"Retry-After": "10"},
             )
         await self._stores.webhooks.put_delivery(library, delivery, limits.DELIVERIES_KEPT)
-        await self._add_job(transaction, account)
+        await self._add_job(library)
         return delivery_response(delivery)
 
-    async def _add_job(self, transaction: Transaction, account: Account) -> None:
-        await self._stores.jobs.add_own(
-            Writable(transaction, account.account_id), KIND, WEBHOOKS, self._clock()
-        )
+    async def _add_job(self, library: Writable) -> None:
+        await self._stores.jobs.add_own(library, KIND, WEBHOOKS, self._clock())
 
-    async def _note(
-        self, transaction: Transaction, account: Account, kind: ActivityKind, hook: Webhook
-    ) -> None:
+    async def _note(self, library: Writable, kind: ActivityKind, hook: Webhook) -> None:
         entry = activity.entry(self._clock, kind, host_of(hook.url))
-        await self._stores.activity.add(Writable(transaction, account.account_id), entry)
+        await self._stores.activity.add(library, entry)
 
     def _sender(self) -> "Sender":
         from bowerbird.library.webhooks.sending import Sender  # noqa: PLC0415 - imports httpx2
