@@ -76,9 +76,9 @@ def with_any_word(
     words: WordScores, allowed: Numbers, most: int, exact: Sequence[int] = ()
 ) -> Candidates:
     """`exact` match the whole query, and come first."""
-    numbers = np.union1d(words.candidates(allowed, most), np.array(exact, np.int64))
-    found = _candidates(words, numbers)
-    found.cosines[np.isin(numbers, exact)] = _EXACT
+    exact_numbers = np.array(exact, np.int64)
+    found = _candidates(words, union((words.candidates(allowed, most), exact_numbers)))
+    found.cosines[Numbers(exact_numbers).contains(found.numbers)] = _EXACT
     return found
 
 

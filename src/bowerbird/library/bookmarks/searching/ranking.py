@@ -32,7 +32,7 @@ _CANDIDATES: Final = "bowerbird.search.candidates"
 _CONSIDERED: Final = 5_000
 # Each word takes time in each post, 4 ms per thousand on SQLite, so of a long query the words of
 # fewer posts are counted.
-_COUNTS: Final = 4_000
+_COUNTS: Final = 2_000
 _COUNTED_AT_LEAST: Final = 300
 # Longer lists of numbers are filtered by those of the whole library.
 _FEW_CHARACTERS: Final = 2_000
