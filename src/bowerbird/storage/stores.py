@@ -2,8 +2,11 @@
 
 from collections.abc import Awaitable, Callable
 from typing import Generic, Self, TypeVar, overload
+from zoneinfo import ZoneInfo
 
 from bowerbird.clock import Clock
+from bowerbird.model.accounts import Account
+from bowerbird.model.instants import zone_of
 from bowerbird.storage.accounts.account_removal import AccountExportStore
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.accounts.credentials import (
@@ -27,7 +30,7 @@ from bowerbird.storage.changes.bulk import BulkStore
 from bowerbird.storage.changes.events import EventStore, RuleStore, WebhookStore
 from bowerbird.storage.checks import CheckStore
 from bowerbird.storage.connections import ConnectionStore
-from bowerbird.storage.database import Database, Readable, Transaction, Writable
+from bowerbird.storage.database import Database, Readable, Reader, Transaction, Writable
 from bowerbird.storage.imports import ChangeStore, DemoStore, RunStore
 from bowerbird.storage.ingest import (
     FileImportStore,
@@ -149,6 +152,11 @@ class Service:
     def _library(self, account_id: int) -> Readable:
         """The library of an account outside of transactions."""
         return Readable(self._database, account_id)
+
+    async def zone(self, account: Account, reader: Reader | None = None) -> ZoneInfo:
+        """The time zone of an account, for days in filters and results."""
+        preferences = await self._stores.digests.preferences(account.account_id, reader)
+        return zone_of(preferences.time_zone)
 
     async def _transact(
         self,

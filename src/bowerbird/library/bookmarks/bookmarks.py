@@ -4,14 +4,13 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from itertools import islice
 from typing import Final
-from zoneinfo import ZoneInfo
 
 import msgspec
 from msgspec import Struct
 
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock, system_clock
-from bowerbird.library.access import plans, time_zones
+from bowerbird.library.access import plans
 from bowerbird.library.bookmarks import cursors
 from bowerbird.library.bookmarks.authors import NearNames
 from bowerbird.library.bookmarks.cursors import Keyset, Ranked, forms
@@ -93,10 +92,6 @@ class Bookmarks(TimedService):
     def minute(self, query: FlagFilters) -> int:
         """The current minute if the answer to a query changes over time, else 0."""
         return self._clock() // (60 * MICROSECONDS) if moves(query) else 0
-
-    async def zone(self, account: Account) -> ZoneInfo:
-        """The time zone of the days in filters."""
-        return await time_zones.zone(self._database, account)
 
     async def require_vectors(self, account: Account, vectors: VectorState) -> None:
         """Refuses a search by meaning until the account's vectors are built."""
@@ -256,7 +251,7 @@ class Bookmarks(TimedService):
 
     async def filter(self, account: Account, query: FlagFilters) -> BookmarkFilter:
         """The filter that a query of this account describes now."""
-        zone = await time_zones.zone(self._database, account) if has_days(query) else None
+        zone = await self.zone(account) if has_days(query) else None
         filter = filter_of(query, self._clock(), zone)
         check_order(filter)
         return filter

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from bowerbird import errors
 from bowerbird.clock import Clock
-from bowerbird.library.access import activity, plans, time_zones
+from bowerbird.library.access import activity, plans
 from bowerbird.library.bookmarks import cursors
 from bowerbird.library.bookmarks.cursors import Named
 from bowerbird.library.bookmarks.searching import post_texts
@@ -265,7 +265,7 @@ class TrashSearch(TimedService):
         if not any(getattr(asked, name) for name in TRASH_FILTERS):
             return None
         dates = asked.deleted_from or asked.deleted_to
-        zone = await time_zones.zone(self._database, account) if dates else None
+        zone = await self.zone(account) if dates else None
         now = self._clock()
         try:
             label = asked.label or asked.tag

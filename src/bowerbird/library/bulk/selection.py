@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from bowerbird.clock import Clock
 from bowerbird.errors import Code, Refusal
-from bowerbird.library.access import plans, time_zones
+from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.bookmarks import is_post_id
 from bowerbird.library.bookmarks.searching import post_texts
 from bowerbird.library.bookmarks.searching.label_words import LabelWords
@@ -32,7 +32,7 @@ from bowerbird.model.words import Term, WordQuery
 from bowerbird.requests import limits
 from bowerbird.requests.bulk import BulkRequest, ChangeFilters, given
 from bowerbird.requests.fields import gates_for
-from bowerbird.requests.filters import check_order, filter_of, sent
+from bowerbird.requests.filters import check_order, filter_of, has_days, sent
 from bowerbird.search.queries.highlights import Highlighter
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.stores import TimedService
@@ -204,7 +204,7 @@ class BulkSelection(TimedService):
             return await self._views.filter(account, request.view, request.bucket)
         assert request.filters is not None
         plans.check_fields(account, gates_for(ChangeFilters, sent(request.filters)))
-        zone = await time_zones.of(self._database, account, request.filters)
+        zone = await self.zone(account) if has_days(request.filters) else None
         filter = filter_of(request.filters, self._clock(), zone)
         check_order(filter)
         return filter

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import msgspec
 
 from bowerbird import errors
-from bowerbird.library.access import plans, time_zones
+from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.searching.label_words import LabelWords
 from bowerbird.library.bookmarks.searching.ranking import Rankings
 from bowerbird.library.vectors.semantic_search import SemanticSearch
@@ -26,6 +26,7 @@ from bowerbird.requests.filters import (
     check_order,
     filter_of,
     flags_of,
+    has_days,
     sent,
 )
 from bowerbird.requests.views import ViewQuery
@@ -52,7 +53,7 @@ class ExportQueries(Service):
             if request.view not in views:
                 raise errors.not_found("Smart View", request.view)
             view = views[request.view]
-        zone = await time_zones.of(self._database, account, request, reader)
+        zone = await self.zone(account, reader) if has_days(request) else None
         check_order(filter_of(ExportFilters(**sent(request)), now, zone))
         query = _query_of(account, format, request, view, _Moment(now, zone))
         if MEANING in query.given and not request.vector_search_term:
@@ -93,7 +94,8 @@ async def filter_for(
 ) -> BookmarkFilter:
     """The filter of a stored export query."""
     query = msgspec.convert(dict(given), ExportFilters)
-    return filter_of(query, zone=await time_zones.of(database, account, query))
+    zone = await Service(database).zone(account) if has_days(query) else None
+    return filter_of(query, zone=zone)
 
 
 def description_of(query: ExportQuery) -> str:

@@ -10,7 +10,6 @@ import msgspec
 from msgspec import Struct
 
 from bowerbird.clock import MICROSECONDS, Clock
-from bowerbird.library.access import time_zones
 from bowerbird.library.bookmarks.searching.label_words import LabelWords
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
@@ -19,7 +18,7 @@ from bowerbird.model.posts.filters import BookmarkFilter
 from bowerbird.model.rules import Action, Do, Rule, When
 from bowerbird.model.words import Condition, Either, Field, Part, WordQuery
 from bowerbird.requests.bulk import ChangeFilters
-from bowerbird.requests.filters import filter_of
+from bowerbird.requests.filters import filter_of, has_days
 from bowerbird.requests.rules import FLAGS, RuleQuery
 from bowerbird.storage.database import Database, Reader
 from bowerbird.storage.stores import TimedService
@@ -75,7 +74,7 @@ class RuleMatching(TimedService):
     async def compiled(self, account: Account, rule: Rule, favourite: str) -> Compiled:
         """Refused if the query cannot be read any more."""
         query = msgspec.convert(rule.body.query, RuleQuery)
-        zone = await time_zones.of(self._database, account, query)
+        zone = await self.zone(account) if has_days(query) else None
         filter = filter_of(query, self._clock(), zone)
         filter = await self._labels.resolved(account, filter, is_of_rule=True)
         compiled = Compiled(rule, filter, favourite, is_moving=_is_moving(filter))

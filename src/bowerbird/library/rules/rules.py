@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct
 
 from bowerbird import errors
 from bowerbird.errors import Refusal
-from bowerbird.library.access import activity, plans, time_zones
+from bowerbird.library.access import activity, plans
 from bowerbird.model.accounts import Account, ActivityKind
 from bowerbird.model.bulk import PostField, ValueKind, value_key
 from bowerbird.model.instants import instant_of, local_day, with_offset
@@ -260,7 +260,7 @@ class Rules(TimedService):
 
     async def next_night(self, account: Account, reader: Reader | None = None) -> int:
         """Three o'clock in the morning where the account is, tomorrow."""
-        zone, now = await time_zones.zone(self._database, account, reader), self._clock()
+        zone, now = await self.zone(account, reader), self._clock()
         day = local_day(now, zone)
         tonight = instant_of(day, _NIGHT_HOUR, zone)
         if tonight > now:

@@ -9,7 +9,7 @@ from msgspec import UNSET, Struct
 
 from bowerbird import errors
 from bowerbird.clock import MICROSECONDS, Clock
-from bowerbird.library.access import plans, time_zones
+from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.list_request import BookmarkList, SavedFilter, VectorState
 from bowerbird.library.bookmarks.writing.kept_changes import Done, KeptChanges
@@ -23,7 +23,7 @@ from bowerbird.model.labels import Bucket, Query, View, ViewSort
 from bowerbird.model.posts.filters import RELEVANCE, BookmarkFilter
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.fields import gates_for
-from bowerbird.requests.filters import MEANING, filter_of, flags_of
+from bowerbird.requests.filters import MEANING, filter_of, flags_of, has_days
 from bowerbird.requests.limits import PINNED_VIEWS_SHOWN
 from bowerbird.requests.views import NewView, ViewBookmarksQuery, ViewChange, ViewQuery
 from bowerbird.storage.database import Database, Transaction
@@ -316,9 +316,8 @@ class Views(TimedService):
 
     async def _filter_of(self, account: Account, query: Query) -> BookmarkFilter:
         stored = changes.stored_query(query)
-        return filter_of(
-            stored, self._clock(), await time_zones.of(self._database, account, stored)
-        )
+        zone = await self.zone(account) if has_days(stored) else None
+        return filter_of(stored, self._clock(), zone)
 
 
 def _tag(query: Query, vectors: VectorState | None) -> str:
