@@ -2,6 +2,7 @@
 
 import pytest
 
+from bowerbird.library.accounts.accounts import AccountDeletion
 from bowerbird.library.upkeep.sweeping import Sweeping
 from bowerbird.storage.database import Transaction
 from tests.support import writing
@@ -49,3 +50,22 @@ async def test_notes_of_earlier_releases_are_indexed(alice: Member, bob: Member)
     assert await alice.embed() == 1
     assert await writing.recount(alice) == []
     assert await writing.recount(bob) == []
+
+
+@pytest.mark.both
+async def test_notes_of_an_account_that_is_being_deleted_hold_up_no_sweep(
+    alice: Member, bob: Member
+) -> None:
+    await alice.save(post_id="1", note="quokka")
+    await bob.save(post_id="1", note="wombat")
+    await run(
+        alice,
+        "DELETE FROM keyword",
+        "INSERT INTO unindexed_note (account_id, number) SELECT account_id, number FROM bookmark",
+    )
+    await AccountDeletion(bob.database).start(bob.account_id)
+
+    await Sweeping(alice.database, alice.clock, pause_s=0).sweep()
+
+    assert await alice.ids(q="quokka") == ["1"]
+    assert await counted(alice, "unindexed_note") == 0

@@ -88,6 +88,9 @@ async def test_alternatives_are_one_word(alice: Member, q: str, count: int) -> N
         ("heron is:read", False),
         ("pond heron", False),
         ("pond lake weir", True),
+        # A run of a script without spaces goes on in the beginning of a word.
+        ("\u65e5\u672c\u8a9ehero*", False),
+        ("\u65e5\u672c\u8a9ehel*", True),
     ],
 )
 async def test_words_that_no_post_has_together_are_known(
@@ -95,6 +98,7 @@ async def test_words_that_no_post_has_together_are_known(
 ) -> None:
     await alice.save(text="heron weir")
     await alice.save(text="lake reed", tags=["pond"])
+    await alice.save(text="\u65e5\u672c\u8a9eheron")
     account, words = await alice.account(), query_language.parse(q)
     labels = LabelWords(alice.database)
     resolved = await labels.resolved(account, BookmarkFilter(words=words))

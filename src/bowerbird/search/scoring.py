@@ -31,7 +31,7 @@ FINE_WEIGHT: Final = 0.35
 TOLD_BY_BM25: Final = 0.85
 LONG_QUERY: Final = 6
 LIKENESS_WEIGHT: Final = 0.6
-# How much more a word tells that the first posts have as often as counts. Beside likeness: half.
+# How much more a word tells if the first posts have it `_OFTEN` times. Beside likeness: half.
 _EMPHASIS: Final = 1.0
 _EMPHASIS_BESIDE_LIKENESS: Final = 0.5
 # With fewer words, the first posts have them by chance too often.

@@ -73,7 +73,6 @@ class Tokens(TimedService, ABC, Generic[Record]):
     def _record(self, id: str, name: str, text: str) -> Record: ...
 
     async def issue(self, account_id: int, name: str) -> New[Record]:
-
         return await self._transact(account_id, lambda library: self.issue_within(library, name))
 
     async def issue_within(self, library: Writable, name: str) -> New[Record]:

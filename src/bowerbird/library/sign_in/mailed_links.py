@@ -244,7 +244,6 @@ class EmailChanges(TimedService):
             ) from failed
 
     async def _withdraw(self, link: OneTimeLink) -> None:
-
         await self._transact(
             link.account_id,
             lambda library: self._stores.one_time_links.withdraw(library, link.kind, link.link_id),

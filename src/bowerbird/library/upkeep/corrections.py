@@ -71,7 +71,7 @@ class AnnotationUpkeep(Service):
             else:
                 await self._documents.index(opened, numbers)
                 await self._stores.libraries.advance(opened, Counts())
-            await self._stores.annotations.delete_indexed(opened, numbers[-1])
+            await self._stores.annotations.delete_indexed(library, numbers[-1])
             return True
 
         has_more = True

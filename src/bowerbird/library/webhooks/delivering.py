@@ -215,7 +215,6 @@ class Delivering(TimedService):
                 await self._tell(account, failed)
 
     async def _put(self, account: Account, done: Delivery) -> None:
-
         await self._transact(
             account.account_id,
             lambda library: self._stores.webhooks.put_delivery(library, done, DELIVERIES_KEPT),

@@ -85,11 +85,12 @@ def _words(term: Term) -> Iterator[QueryWord]:
         yield QueryWord(text, (typed, *term.forms), is_quoted=True, is_label=is_label)
     elif len(term.tokens) > 1 and any(map(is_unspaced, term.tokens)):
         # A run of a script without spaces may be a sentence, of which a post has only some words.
-        pairs = [token for token in term.tokens if len(token) > 1 or not is_unspaced(token)]
-        # A post with another form of the run, such as its reading, has all of it.
-        yield from (
-            QueryWord(pair, (Form((pair,)), *term.forms), is_label=is_label) for pair in pairs
-        )
+        last = len(term.tokens) - 1
+        for place, token in enumerate(term.tokens):
+            if len(token) > 1 or not is_unspaced(token):
+                pair = Form((token,), is_prefix=term.is_prefix and place == last)
+                # A post with another form of the run, such as its reading, has all of it.
+                yield QueryWord(token, (pair, *term.forms), is_label=is_label)
     else:
         yield QueryWord(text, (typed, *term.forms, *_parts(term)), is_label=is_label)
 
