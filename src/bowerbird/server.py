@@ -99,7 +99,7 @@ def _address(settings: Settings) -> tuple[socket.AddressFamily, str]:
 def _cannot_listen(settings: Settings, error: OSError) -> BadSetting:
     return BadSetting(
         f"Cannot listen on {settings.host}:{settings.port}: {error.strerror}. "
-        "Choose another address with --host and --port."
+        "Choose another one with --host and --port, or with BOWERBIRD_HOST and BOWERBIRD_PORT."
     )
 
 

@@ -114,7 +114,8 @@ def test_a_port_in_use_is_reported_in_one_sentence(server: Server, tmp_path: Pat
         assert ran.returncode == 1
         assert ran.stderr == (
             f"Error: Cannot listen on 127.0.0.1:{server.port}: Address already in use. "
-            "Choose another address with --host and --port.\n"
+            "Choose another one with --host and --port, or with BOWERBIRD_HOST and "
+            "BOWERBIRD_PORT.\n"
         )
         # It claims no addresses that it does not have, and creates no library.
         assert ran.stdout == ""

@@ -77,7 +77,7 @@ async def test_a_check_tells_what_is_left_out_and_why(house: House) -> None:
     assert "Notes 1 posts with a note of yours, which is kept" in said
     assert "Line 3" in said
     assert "The row that is left out Line" in said
-    assert "until you import or cancel it, and until " in said
+    assert "until you import or cancel it, or check two others, and until " in said
 
 
 async def test_a_file_without_news_offers_no_import(house: House) -> None:
