@@ -151,7 +151,7 @@ def scores(
     emphasis = words.emphasis(often, shares, is_by_words=is_by_words)
     emphasized = score(words.bm25(often, lengths, emphasis))
     if is_by_words:
-        # Whoever looks for one post has often found it. Equal posts stay equal.
+        # The first post is often the one that was meant, so it stays first, beside its equals.
         is_first = _rounded(scores) == _rounded(scores).max()
         emphasized[is_first] = emphasized.max() + _AHEAD
     return emphasized
