@@ -10,7 +10,7 @@ Each turn handles some posts and removes them from the log, so an interrupted un
 """
 
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -21,19 +21,12 @@ from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import activity, turns
 from bowerbird.library.access.turns import DoFirst
-from bowerbird.library.bookmarks.writing.bookmark_row import (
-    Row,
-    counted_words,
-    row_of,
-    searchable_texts,
-    words_of,
-)
 from bowerbird.library.bookmarks.writing.changeset import Changeset
+from bowerbird.library.bookmarks.writing.kept_changes import ChangedBy
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
-from bowerbird.library.bookmarks.writing.post_documents import replaced_values
 from bowerbird.library.bookmarks.writing.trash_batch import DELETIONS_MAX
-from bowerbird.library.bookmarks.writing.upsert import Upsert
-from bowerbird.library.bookmarks.writing.upsert_batch import fields_changed, removed_at_of
+from bowerbird.library.bookmarks.writing.upsert import Upsert, writes_of
+from bowerbird.library.bookmarks.writing.upsert_batch import removed_at_of
 from bowerbird.model import events
 from bowerbird.model.accounts import ActivityKind
 from bowerbird.model.arrival import (
@@ -41,19 +34,15 @@ from bowerbird.model.arrival import (
     Change,
     Completeness,
     Counts,
-    Deletion,
     Incoming,
-    Placement,
     RunRow,
     RunState,
     State,
     UndoCounts,
-    counts_of,
 )
 from bowerbird.model.bulk import PostField, ValueKind, value_key
-from bowerbird.model.events import EventType, Happening, changed_fields
+from bowerbird.model.events import EventType, Happening
 from bowerbird.model.labels import Label
-from bowerbird.model.posts.bookmarks import is_undated, rendered_post, tags_json
 from bowerbird.sources import own_json
 from bowerbird.storage.database import Database, Transaction, Writable
 from bowerbird.storage.imports import CurrentPost, Replaced
@@ -85,77 +74,29 @@ def undone(change: Change, state: State) -> State | None:
     )
 
 
-class Restoration:
-    """Collects what one turn of an undo writes."""
-
-    def __init__(self, labels: Mapping[int, Label]) -> None:
-        self._labels = labels
-        self.removed: list[int] = []
-        self.rows: list[Row] = []
-        # Posts that are only links again.
-        self.emptied: list[str] = []
-        # The fields that are changed, by post.
-        self.fields: dict[str, list[str]] = {}
-        # The notes and highlights that are.
-        self.values: list[tuple[str, int]] = []
-        # The earlier post of each restored bookmark, by its number.
-        self.arrivals: dict[int, Incoming] = {}
-        self.attached: list[tuple[int, int]] = []
-        self.detached: list[tuple[int, int]] = []
-        self.deletions: list[Deletion] = []
-        self.change = Counts()
-        self.kept = 0
-
-    def add(self, number: int, change: Change, current: CurrentPost) -> None:
-        state = undone(change, current.state)
-        if state is current.state:
-            self.kept += 1
-            return
-        self.change += -counts_of(current.state)
-        if state is None:
-            self.removed.append(number)
-            if change.deletion is not None:
-                self.deletions.append(change.deletion)
-            return
-        self.change += counts_of(state)
-        self._restore(number, state, change.removed_at, current)
-
-    def _restore(
-        self, number: int, state: State, run_removed_at: str | None, current: CurrentPost
-    ) -> None:
-        rendering = zlib.decompress(state.rendering)
-        incoming = own_json.read(rendering + b"}", is_stored=True).incoming
-        now = rendered_post(current.rendering)
-        removed_at = removed_at_of(current.rendering)
-        was_removed_at = incoming.record.removed_at or ""
-        is_same = removed_at in (was_removed_at, run_removed_at)
-        if not is_same:
-            # The source has said since whether the post is still saved there.
-            record = msgspec.structs.replace(incoming.record, removed_at=removed_at or UNSET)
-            incoming = own_json.incoming_of(
-                record, incoming.posted_at, completeness=incoming.completeness
-            )
-        # Labels that were deleted since the run do not come back.
-        labels = [self._labels[one] for one in state.labels if one in self._labels]
-        ids = {label.label_id for label in labels}
-        self.attached += [(one, number) for one in sorted(ids - set(current.state.labels))]
-        self.detached += [(one, number) for one in sorted(set(current.state.labels) - ids)]
-        names = [label.name for label in sorted(labels, key=lambda label: label.name_key)]
-        placement = msgspec.convert(state, Placement, from_attributes=True)
-        row = row_of(incoming, placement, number, "", tags_json(names))
-        if is_same and not is_undated(rendering):
-            # As they were, even if this release would write them differently.
-            row["rendering"], row["content_hash"] = rendering, state.content_hash
-        is_same_text = now and searchable_texts(now) == searchable_texts(incoming.record)
-        row["words"] = None if is_same_text else words_of(incoming.record)
-        self.rows.append(row)
-        self.fields[current.post_id] = changed_fields(now, incoming.record)
-        if now is not None:
-            values = replaced_values(current.post_id, now, incoming.record)
-            self.values += [(one.post_id, one.field) for one in values]
-        if state.completeness == Completeness.STUB < current.state.completeness:
-            self.emptied.append(current.post_id)
-        self.arrivals[number] = incoming
+def _as_before(
+    state: State, run_removed_at: str | None, current: CurrentPost, labels: Mapping[int, Label]
+) -> Incoming:
+    """The post of an earlier state. Labels that were deleted since the run do not come back."""
+    stored = zlib.decompress(state.rendering) + b"}"
+    record = own_json.read(stored, is_stored=True).incoming.record
+    removed_at = removed_at_of(current.rendering)
+    if removed_at not in (record.removed_at or "", run_removed_at):
+        # The source has said since whether the post is still saved there.
+        record = msgspec.structs.replace(record, removed_at=removed_at or UNSET)
+    return own_json.incoming_of(
+        msgspec.structs.replace(
+            record,
+            sort_index=state.sort_index,
+            is_read=state.is_read,
+            is_archived=state.is_archived,
+        ),
+        imported_at=state.imported_at,
+        bookmarked_at=state.bookmarked_at,
+        tags={labels[one].name_key: labels[one].name for one in state.labels if one in labels},
+        completeness=state.completeness,
+        order_source=state.order_source,
+    )
 
 
 # Fewer than a turn of a label change, because the words of a post are written as well.
@@ -267,43 +208,35 @@ class Undoing(TimedService):
 
     async def _restore(self, opened: LockedLibrary, changes: dict[int, Change]) -> UndoCounts:
         current = await self._stores.import_changes.current(opened, list(changes))
-        wanted = {
-            label_id
-            for change in changes.values()
-            if change.before is not None
-            for label_id in change.before.labels
+        states = {number: undone(changes[number], now.state) for number, now in current.items()}
+        back = {
+            number: state
+            for number, state in states.items()
+            if state is not None and state is not current[number].state
         }
-        wanted.update(label_id for post in current.values() for label_id in post.state.labels)
-        labels = await self._stores.labels.by_ids(opened, sorted(wanted))
-        work = Restoration(labels)
-        for number, change in changes.items():
-            if number in current:
-                work.add(number, change, current[number])
-        await self._stores.labels.relabel(opened, work.attached, work.detached)
-        await self._stores.labels.detach_all(opened, work.removed)
-        counted = await counted_words(self._database, opened, work.removed)
-        await self._stores.changesets.remove(opened, work.removed, counted)
-        reworded = [row["number"] for row in work.rows if row["words"] is not None]
-        counted = await counted_words(self._database, opened, reworded)
-        await self._stores.upserts.update(opened, work.rows, counted)
-        await self._upsert.mark_stale(opened, work.arrivals)
-        await self._stores.links.add(opened, work.emptied, self._clock())
-        await self._stores.deletions.put(opened, work.deletions, DELETIONS_MAX)
-        states = {number: post.state for number, post in current.items()}
-        changed = fields_changed(work.rows, states, work.attached, work.detached)
-        purged = [current[number].post_id for number in work.removed]
-        await self._stores.bulk.take_over(
-            opened, [*((one, field) for one, field, _ in changed), *work.values], purged
-        )
-        if work.removed or work.rows:
-            names = {one: label.name for one, label in labels.items()}
-            happened = [
-                *events.of_contents(work.fields),
-                *events.of_posts(changed, names),
-                *events.of_purged(purged),
+        removed = [number for number, state in states.items() if state is None]
+        if removed:
+            purged = [current[number].post_id for number in removed]
+            await _purge(self._database, opened, purged, self._clock())
+            opened = await self._stores.libraries.lock(opened.transaction, opened.account_id)
+            marks = [changes[number].deletion for number in removed]
+            await self._stores.deletions.put(opened, list(filter(None, marks)), DELETIONS_MAX)
+        if back:
+            wanted = {label_id for state in back.values() for label_id in state.labels}
+            labels = await self._stores.labels.by_ids(opened, sorted(wanted))
+            arrivals = [
+                _as_before(state, changes[number].removed_at, current[number], labels)
+                for number, state in back.items()
             ]
-            await self._stores.libraries.advance(opened, work.change, happened, self._clock())
-        return UndoCounts(removed=len(work.removed), restored=len(work.rows), kept=work.kept)
+            await self._upsert.put_into(opened, writes_of(arrivals), by=ChangedBy.UNDO)
+            emptied = [
+                current[number].post_id
+                for number, state in back.items()
+                if state.completeness == Completeness.STUB < current[number].state.completeness
+            ]
+            await self._stores.links.add(opened, emptied, self._clock())
+        kept = len(states) - len(removed) - len(back)
+        return UndoCounts(removed=len(removed), restored=len(back), kept=kept)
 
     async def _undo_labels(self, opened: LockedLibrary, run: RunRow) -> bool:
         """Removes labels that the run created and nobody uses; True if none are left to look at."""
@@ -346,6 +279,18 @@ def _outcome(run: RunRow, counts: UndoCounts) -> UndoOutcome:
     return UndoOutcome(run_id=run.run_id, state=run.state, **msgspec.structs.asdict(counts))
 
 
+async def _purge(
+    database: Database, opened: LockedLibrary, post_ids: Sequence[str], now: int
+) -> int:
+    """Removes posts for good; returns how many there were."""
+    changeset = await Changeset.open(database, opened)
+    await changeset.load(post_ids)
+    posts = [post for one in post_ids if (post := changeset.post(one)) is not None]
+    await changeset.remove(posts, is_purged=True)
+    await changeset.finish(now)
+    return len(posts)
+
+
 # A run that never ended was killed. Filling in the demo takes much less than this.
 FILLING: Final = 60 * MICROSECONDS
 
@@ -354,20 +299,14 @@ class DemoRemoval(TimedService):
     async def remove(self, library: Writable, run: RunRow | None) -> int:
         """Returns how many posts were removed. Labels and the view are known by their run."""
         post_ids = await self._stores.demo.posts(library)
-        changeset = await Changeset.open(
-            self._database,
-            await self._stores.libraries.lock(library.transaction, library.account_id),
-        )
-        await changeset.load(post_ids)
-        posts = [post for post_id in post_ids if (post := changeset.post(post_id)) is not None]
-        await changeset.remove(posts, is_purged=True)
-        await changeset.finish(self._clock())
+        opened = await self._stores.libraries.lock(library.transaction, library.account_id)
+        removed = await _purge(self._database, opened, post_ids, self._clock())
         await self._stores.demo.forget_deleted(library)
         if run is not None:
             await self._remove_named(
                 await self._stores.libraries.lock(library.transaction, library.account_id), run
             )
-        return len(posts)
+        return removed
 
     async def _remove_named(self, library: LockedLibrary, run: RunRow) -> None:
         """Removes the views and labels that were made while the run filled in the demo."""

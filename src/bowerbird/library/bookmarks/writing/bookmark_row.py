@@ -46,8 +46,8 @@ def row_of(
     return row
 
 
-def draft_of(incoming: Incoming, words: str) -> Row:
-    """The columns that depend only on the post."""
+def draft_of(incoming: Incoming, words: str | None) -> Row:
+    """The columns that depend only on the post. Without words, a `Batch` finds them if needed."""
     arrival = incoming.record
     metrics = arrival.tweet_details.meta.non_real_time_engagement_metrics
     return {

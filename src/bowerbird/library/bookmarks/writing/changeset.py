@@ -337,7 +337,7 @@ class Changeset(Service):
         await self._write_tags()
         if not self._is_recorded and self.library.last_change != 0:
             fields = [(one.post_id, one.field) for one in self.changed]
-            await self._stores.bulk.take_over(self.library, fields)
+            await self._stores.bulk.take_over(self.library, fields, self._purged)
         await self._stores.libraries.advance(
             *(self.library, self._change, self._happened(), now), touches=self._touches
         )

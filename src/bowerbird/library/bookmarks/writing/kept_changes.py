@@ -194,6 +194,8 @@ class ChangedBy(Enum):
     SOURCE = auto()
     # It only says that the post was removed at its source, which an undo keeps anyway.
     MARK = auto()
+    # The undo of another run, which gives back what the post had.
+    UNDO = auto()
 
 
 def undo_until(now: int) -> int:
@@ -214,7 +216,8 @@ class ChangeLog(TimedService):
         if run is None or not run.undo_until:
             # What is not recorded stays when a run is undone.
             numbers = [row["number"] for row in batch.changed]
-            if not numbers or (run is None and by is ChangedBy.MARK):
+            is_noted = run is not None or by in (ChangedBy.OWNER, ChangedBy.SOURCE)
+            if not numbers or not is_noted:
                 return
             if by is ChangedBy.OWNER or run is not None:
                 await self._stores.import_changes.forget(opened, numbers)

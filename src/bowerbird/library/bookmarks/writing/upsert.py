@@ -116,7 +116,8 @@ class Upsert(TimedService):
             ids = [one.incoming.post_id for one in writes]
             stored = await self._stores.upserts.existing(opened, opened.place, ids)
         arrivals = [one.incoming for one in writes]
-        room = await self._room(opened, arrivals, stored, is_bounded=not is_restored)
+        is_bounded = not is_restored and by is not ChangedBy.UNDO
+        room = await self._room(opened, arrivals, stored, is_bounded=is_bounded)
         # A post that gets no label because there is no room may be as it was.
         rows = [
             (fitted, one.draft)
@@ -212,4 +213,4 @@ class Upsert(TimedService):
 
 def writes_of(arrivals: Sequence[Incoming]) -> list[Write]:
     """All of them, without comparing them with the library."""
-    return [Write(a, draft_of(a, words_of(a.record))) for a in arrivals]
+    return [Write(a, draft_of(a, None)) for a in arrivals]

@@ -1,6 +1,6 @@
 """The rows and labels that the incoming posts of one transaction change."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import Any, Final
 
@@ -121,8 +121,19 @@ class Batch:
         return changes
 
     def changed_fields(self) -> list[tuple[str, int, bool]]:
-        before = {row["number"]: self._stored[row["post_id"]] for row in self.changed}
-        return fields_changed(self.changed, before, self.attached, self.detached)
+        """The flags and labels of stored bookmarks that change: post, field, and what it was."""
+        changed: list[tuple[str, int, bool]] = []
+        for row in self.changed:
+            was = self._stored[row["post_id"]]
+            if row["is_read"] != was.is_read:
+                changed.append((row["post_id"], PostField.READ, was.is_read))
+            if row["is_archived"] != was.is_archived:
+                changed.append((row["post_id"], PostField.ARCHIVED, was.is_archived))
+        # Labels of new bookmarks are left out.
+        posts = {row["number"]: row["post_id"] for row in self.changed}
+        for pairs, was_set in ((self.attached, False), (self.detached, True)):
+            changed += [(posts[number], one, was_set) for one, number in pairs if number in posts]
+        return changed
 
     def recorded(self, deletions: Callable[[str], Deletion | None], now: int) -> list[Changed]:
         """What an undo gives back: posts that are new, or restored, go to the trash."""
@@ -216,29 +227,6 @@ class Batch:
         self.attached += [(self._labels[k].label_id, number) for k in sorted(after - before)]
         self.detached += [(self._labels[k].label_id, number) for k in sorted(before - after)]
         return tags_json([self._labels[key].name for key in sorted(after)])
-
-
-def fields_changed(
-    rows: Sequence[Row],
-    before: Mapping[int, ExistingBookmark | State],
-    attached: Sequence[tuple[int, int]],
-    detached: Sequence[tuple[int, int]],
-) -> list[tuple[str, int, bool]]:
-    """The flags and labels of stored bookmarks that rows change: post, field, and what it was.
-
-    `before`: the bookmarks by their numbers. Labels of others are left out.
-    """
-    posts = {row["number"]: row["post_id"] for row in rows}
-    changed: list[tuple[str, int, bool]] = []
-    for row in rows:
-        was = before[row["number"]]
-        if row["is_read"] != was.is_read:
-            changed.append((row["post_id"], PostField.READ, was.is_read))
-        if row["is_archived"] != was.is_archived:
-            changed.append((row["post_id"], PostField.ARCHIVED, was.is_archived))
-    for pairs, was_set in ((attached, False), (detached, True)):
-        changed += [(posts[number], one, was_set) for one, number in pairs if number in posts]
-    return changed
 
 
 def removed_at_of(rendering: bytes) -> str:
