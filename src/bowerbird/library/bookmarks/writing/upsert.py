@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from bowerbird.clock import Clock
 from bowerbird.library.access import turns
-from bowerbird.library.bookmarks.writing.bookmark_row import Row, counted_words, draft_of, words_of
+from bowerbird.library.bookmarks.writing.bookmark_row import Row, counted_words, draft_of
 from bowerbird.library.bookmarks.writing.kept_changes import ChangedBy, ChangeLog
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames, LabelRoom
 from bowerbird.library.bookmarks.writing.upsert_batch import Batch, differs
