@@ -158,6 +158,15 @@ async def test_the_cover_lists_the_filters_that_narrow_a_view(alice: Member) -> 
     )
 
 
+async def test_the_cover_shows_numbers(alice: Member) -> None:
+    await begin(alice, min_likes=5, max_words="50", label=["a", "b"])
+
+    (row,) = await alice.database.rows("SELECT parameters FROM job", {})
+    asked = msgspec.json.decode(row[0], type=ExportQuery)
+
+    assert selection.description_of(asked) == "Narrowed by label a, b, max_words 50, min_likes 5."
+
+
 @in_turn(
     ("body", "code"),
     [

@@ -105,6 +105,35 @@ async def test_a_preview_counts_what_would_have_matched(alice: Member) -> None:
     assert (await sent(alice, "POST", "/preview", body)).json()["data"]["count"] == 1
 
 
+@pytest.mark.parametrize("query", [{"tag": "  ", "q": " "}, {"label_match": "all"}])
+async def test_a_preview_counts_every_post_if_nothing_is_asked(
+    alice: Member, query: dict[str, str]
+) -> None:
+    await alice.save_all([make.post(post_id="1"), make.post(post_id="2", is_archived=True)])
+    found = await sent(alice, "POST", "/preview", {"query": query})
+    assert found.status_code == 200, found.text
+    assert found.json()["data"]["count"] == 2
+    created = await rule(alice, {"do": "mark_read"}, query=query)
+    [change] = (await sent(alice, "POST", f"/{created['rule_id']}/apply", {})).json()["data"]
+    assert change["count"] == 2
+
+
+async def test_a_preview_counts_posts_with_the_label_that_triggers_besides_those_of_the_query(
+    alice: Member,
+) -> None:
+    await alice.save_all(
+        [
+            make.post(post_id="1", tags=["a", "c", "x, y"]),
+            make.post(post_id="2", tags=["a", "x, y"]),
+            make.post(post_id="3", tags=["a", "c", "x"]),
+        ]
+    )
+    for query in ({"tag": "a", "label": "c"}, {"tag": "c"}, {"q": "label:c"}):
+        body = {"query": query, "when": "labelled", "label_name": "X, Y"}
+        found = (await sent(alice, "POST", "/preview", body)).json()["data"]
+        assert [one["tweet_id"] for one in found["examples"]] == ["1"], query
+
+
 @pytest.mark.parametrize(
     "body",
     [{"when": "nightly", "near_label": "birds"}, {"when": "arrives", "label_name": "birds"}],

@@ -49,6 +49,14 @@ async def test_a_post_that_arrives_and_matches_gets_the_label(alice: Member) -> 
     assert stored["last_fired_at"]
 
 
+async def test_a_query_that_matches_nothing_changes_nothing(alice: Member) -> None:
+    await rule(alice, query={"q": "?!"})
+    await alice.save(post_id="1", text="Really?!")
+    await run(alice)
+
+    assert await tags(alice) == {"1": []}
+
+
 @pytest.mark.both
 async def test_each_action_can_be_undone_and_names_its_rule(alice: Member) -> None:
     await rule(alice, ADD, READ, {"do": "archive"}, name="Set aside")

@@ -268,6 +268,7 @@ async def test_only_the_chosen_types_labels_and_queries_are_sent(post: Post) -> 
     await post.add("/types", events=["post.read", "post.labelled"])
     await post.add("/label", tag="birds")
     await post.add("/query", q="bower*")
+    await post.add("/nothing", q="?!")
     bird = (await post.member.save(text="A bowerbird"))["post_id"]
     other = (await post.member.save(text="A train"))["post_id"]
     await post.deliver()
@@ -277,10 +278,14 @@ async def test_only_the_chosen_types_labels_and_queries_are_sent(post: Post) -> 
     await post.member.client.patch(f"/v1/bookmarks/{bird}", json={"is_read": True})
     await post.deliver()
 
+    await post.member.client.delete(f"/v1/bookmarks/{other}")
+    await post.deliver()
+
     assert post.receiver.types("/types") == ["post.labelled", "post.read"]
     assert post.receiver.types("/label") == ["label.created", "post.labelled", "post.unlabelled"]
     assert post.receiver.types("/query") == ["post.created", "post.read"]
     assert set(post.receiver.posts("/query")) == {bird}
+    assert post.receiver.types("/nothing") == []
 
 
 async def test_a_label_that_begins_with_a_sign_can_be_asked_for(post: Post) -> None:

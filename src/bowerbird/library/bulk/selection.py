@@ -28,7 +28,7 @@ from bowerbird.library.views.views import Views
 from bowerbird.model.accounts import Account
 from bowerbird.model.posts.bookmarks import Bookmark
 from bowerbird.model.posts.filters import BookmarkFilter
-from bowerbird.model.words import Term, WordQuery
+from bowerbird.model.words import Part, Term, WordQuery
 from bowerbird.requests import limits
 from bowerbird.requests.bulk import BulkRequest, ChangeFilters, given
 from bowerbird.requests.fields import gates_for
@@ -90,16 +90,19 @@ class BulkSelection(TimedService):
         self._views = views
 
     async def choose(
-        self, account: Account, request: BulkRequest, *, is_of_rule: bool = False
+        self, account: Account, request: BulkRequest, *, rule: Sequence[Part] | None = None
     ) -> Chosen:
-        """Reads the posts that match now. Posts that are saved later are not among them."""
+        """Reads the posts that match now. Posts that are saved later are not among them.
+
+        `rule`: the request is that of a rule, with these conditions besides its query.
+        """
         if request.label_name is not None:
             plans.check_writes(account)
         version = await self._stores.libraries.version(self._library(account.account_id))
         if version is not None:
             # Of what is kept in memory, only the present may count.
             account = msgspec.structs.replace(account, version=version)
-        post_ids, left_out, words = await self._chosen(account, request, is_of_rule=is_of_rule)
+        post_ids, left_out, words = await self._chosen(account, request, rule)
         if len(post_ids) > limits.CHANGE_POSTS_MAX:
             raise Refusal(
                 Code.INVALID_REQUEST,
@@ -153,13 +156,13 @@ class BulkSelection(TimedService):
         ]
 
     async def _chosen(
-        self, account: Account, request: BulkRequest, *, is_of_rule: bool
+        self, account: Account, request: BulkRequest, rule: Sequence[Part] | None
     ) -> _Matching:
         if request.action == "restore" or request.post_ids is not None:
             return _Matching(await self._named(account, request))
         filter = await self._filter(account, request)
-        resolved = await self._labels.resolved(account, filter, is_of_rule=is_of_rule)
-        found = await self._matching(account, resolved)
+        resolved = await self._labels.resolved(account, filter, is_of_rule=rule is not None)
+        found = await self._matching(account, resolved.narrowed(rule or ()))
         words, filters = filter.words, request.filters
         if words is None or not words.wanted_terms or filter.meaning is not None:
             return _Matching(found)

@@ -111,8 +111,8 @@ def description_of(query: ExportQuery) -> str:
     return f"Narrowed by {', '.join(parts)}." if parts else "The whole library."
 
 
-def _shown(value: str | list[str]) -> str:
-    return value if isinstance(value, str) else ", ".join(value)
+def _shown(value: str | int | list[str]) -> str:
+    return ", ".join(value) if isinstance(value, list) else str(value)
 
 
 def _narrowed(shown: dict[str, str], given: dict[str, str]) -> dict[str, str]:

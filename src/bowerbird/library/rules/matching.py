@@ -16,7 +16,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.labels import Query, name_key
 from bowerbird.model.posts.filters import BookmarkFilter
 from bowerbird.model.rules import Action, Do, Rule, When
-from bowerbird.model.words import Condition, Either, Field, Part, WordQuery
+from bowerbird.model.words import Condition, Either, Field, Part
 from bowerbird.requests.bulk import ChangeFilters
 from bowerbird.requests.filters import filter_of, has_days
 from bowerbird.requests.rules import FLAGS, RuleQuery
@@ -78,7 +78,7 @@ class RuleMatching(TimedService):
         filter = filter_of(query, self._clock(), zone)
         filter = await self._labels.resolved(account, filter, is_of_rule=True)
         compiled = Compiled(rule, filter, favourite, is_moving=_is_moving(filter))
-        filter = _with(filter, _conditions(compiled))
+        filter = filter.narrowed(_conditions(compiled))
         if rule.body.when is When.LABELLED and not rule.body.label_name:
             filter = msgspec.structs.replace(filter, unlabelled=filter.unlabelled or False)
         return msgspec.structs.replace(compiled, filter=filter)
@@ -118,21 +118,28 @@ class RuleMatching(TimedService):
 
 
 def change_filters(query: Query, when: When | None, label_name: str | None) -> ChangeFilters:
-    """The query of a rule as that of a change of many posts, which have its label already."""
-    values: dict[str, Any] = {**FLAGS, "text_only": False, **query}
+    """The query of a rule as that of a change of many posts, which have a label already."""
+    values: dict[str, Any] = {**FLAGS, "text_only": False}
+    # As in a list, white space is no filter.
+    values |= {n: v for n, v in query.items() if not isinstance(v, str) or v.strip()}
+    if "label" not in values:
+        values.pop("label_match", None)
     if when is When.LABELLED and label_name is None:
         values.setdefault("unlabelled", "false")
-    elif when is When.LABELLED:
-        values["label" if "tag" in values else "tag"] = label_name
     return msgspec.convert(values, ChangeFilters)
+
+
+def having(when: When | None, label_name: str | None) -> list[Part]:
+    """The condition that a post has the label whose adding triggers a rule."""
+    if when is not When.LABELLED or not label_name:
+        return []
+    return [Condition(Field.LABEL, name_key(label_name))]
 
 
 def _conditions(compiled: Compiled) -> list[Part]:
     """What a post must be like besides the query, so that the rule has something to do."""
     body = compiled.rule.body
-    found: list[Part] = []
-    if body.when is When.LABELLED and body.label_name:
-        found.append(Condition(Field.LABEL, name_key(body.label_name)))
+    found = having(body.when, body.label_name)
     undone: list[tuple[Part, ...]] = []
     for action in body.actions:
         label = compiled.label_of(action)
@@ -149,18 +156,6 @@ def _conditions(compiled: Compiled) -> list[Part]:
             # Of every post, there is something to do.
             return found
     return [*found, Either(tuple(undone))]
-
-
-def _with(filter: BookmarkFilter, parts: Sequence[Part]) -> BookmarkFilter:
-    if not parts:
-        return filter
-    words = filter.words
-    query = (
-        WordQuery(tuple(parts))
-        if words is None
-        else msgspec.structs.replace(words, parts=(*words.parts, *parts))
-    )
-    return msgspec.structs.replace(filter, words=query)
 
 
 def _is_moving(filter: BookmarkFilter) -> bool:

@@ -11,7 +11,13 @@ from bowerbird.library.access import activity, plans, turns
 from bowerbird.library.bulk.changes import BulkChanges, NewChange, packed_parts
 from bowerbird.library.bulk.selection import BulkSelection, Chosen, Example
 from bowerbird.library.rules.applying import maker
-from bowerbird.library.rules.matching import PAST_MAX, RuleMatching, RuleNearness, change_filters
+from bowerbird.library.rules.matching import (
+    PAST_MAX,
+    RuleMatching,
+    RuleNearness,
+    change_filters,
+    having,
+)
 from bowerbird.library.rules.rules import Rules
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.library.views.views import Views
@@ -82,7 +88,8 @@ class RulePast(TimedService):
     ) -> RulePreviewed:
         plans.check_rules(account)
         request = _request(change_filters(query, when, label_name))
-        chosen = matching = await self._selection.choose(account, request, is_of_rule=True)
+        rule = having(when, label_name)
+        chosen = matching = await self._selection.choose(account, request, rule=rule)
         if near_label is not None:
             chosen = await self._nearest(account, near_label, matching)
         examples = await self._selection.examples(account, request, chosen)
@@ -109,12 +116,13 @@ class RulePast(TimedService):
         rule = await self._rules.find(account, rule_id)
         body = rule.body
         filters = change_filters(body.query, body.when, body.label_name)
+        trigger = having(body.when, body.label_name)
         if body.near_label is None:
             request = _request(filters, expected_count)
-            chosen = await self._selection.choose(account, request, is_of_rule=True)
+            chosen = await self._selection.choose(account, request, rule=trigger)
         else:
             request = _request(filters)
-            chosen = await self._selection.choose(account, request, is_of_rule=True)
+            chosen = await self._selection.choose(account, request, rule=trigger)
             chosen = await self._nearest(account, body.near_label, chosen)
             self._selection.check_count(expected_count, chosen.count)
         favourite = await self._matching.favourite(account)

@@ -157,7 +157,8 @@ class Matching(Service):
             return found
         filter = filter_for(hook.tag, hook.query, now)
         keys = label_keys(filter)
-        posts = {one.post_id for one in events if one.post_id is not UNSET}
+        matches_nothing = filter.words is not None and filter.words.is_empty
+        posts = {one.post_id for one in events if one.post_id is not UNSET and not matches_nothing}
         matching: set[str] = set()
         left: set[str] = set()
         if posts:

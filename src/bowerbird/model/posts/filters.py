@@ -1,13 +1,14 @@
 """The parameters of a list: its filter, its sort order, and where the page starts."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 from operator import attrgetter
 from typing import Final, Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from bowerbird.model.posts import media
-from bowerbird.model.words import WordQuery
+from bowerbird.model.words import Part, WordQuery
 
 
 class Names(Struct, frozen=True):
@@ -69,6 +70,13 @@ class BookmarkFilter(Struct, frozen=True, kw_only=True):
     post_ids: tuple[str, ...] | None = None
     # A text to rank by meaning. It does not exclude any bookmark.
     meaning: str | None = None
+
+    def narrowed(self, parts: Sequence[Part]) -> "BookmarkFilter":
+        """The filter with further conditions. A query that matches nothing goes on to."""
+        words = self.words or WordQuery(())
+        if not parts or (self.words is not None and words.is_empty):
+            return self
+        return structs.replace(self, words=structs.replace(words, parts=(*words.parts, *parts)))
 
     @property
     def is_flags_only(self) -> bool:
