@@ -11,9 +11,9 @@ from benchmarks import library, posts
 from benchmarks.library import Library
 from benchmarks.scales import Scale
 from bowerbird.clock import system_clock
-from bowerbird.library.bookmarks.writing.upsert import Upsert
+from bowerbird.library.imports.intake import Intake
 from bowerbird.settings import Settings
-from bowerbird.sources.own_json import read
+from bowerbird.sources.own_json import whole_post
 from bowerbird.storage.database import Database
 from bowerbird.storage.opening import open_database
 
@@ -41,11 +41,11 @@ async def _fill_account(
     database: Database, pool: ProcessPoolExecutor, number: int, size: int
 ) -> str:
     account, key = await library.new_account(database, number)
-    upsert = Upsert(database, system_clock)
+    intake = Intake(database, system_clock)
     waiting = pool.submit(posts.batch, number, 0, _BATCH)
     for first in track(range(0, size, _BATCH), description=f"Filling an account ({size:,} posts)"):
         batch = waiting.result()
         # Generated while this batch is stored.
         waiting = pool.submit(posts.batch, number, first + _BATCH, _BATCH)
-        await upsert.take(account, [read(post).incoming for post in batch])
+        await intake.take(account, [whole_post(post) for post in batch])
     return key

@@ -16,13 +16,13 @@ import msgspec
 from benchmarks import posts, scales
 from benchmarks.scales import Scale
 from bowerbird.clock import system_clock
-from bowerbird.library.bookmarks.writing.upsert import Upsert
+from bowerbird.library.imports.intake import Intake
 from bowerbird.model.accounts import Account, Key, Membership
 from bowerbird.model.keys import key_hash, new_account_id, new_key
 from bowerbird.model.posts.bookmarks import RENDER_VERSION
 from bowerbird.search.words.tokens import index_text
 from bowerbird.settings import Settings
-from bowerbird.sources.own_json import read
+from bowerbird.sources.own_json import read, whole_post
 from bowerbird.storage import migrations
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.accounts.credentials import KeyStore
@@ -87,13 +87,13 @@ async def _fill_async(folder: Path, scale: Scale) -> list[str]:
     database = await open_database(Settings(data_dir=folder))
     try:
         accounts = [await new_account(database, number) for number in range(scale.accounts)]
-        upsert = Upsert(database, system_clock)
+        intake = Intake(database, system_clock)
         writing: Awaitable[object] = asyncio.sleep(0)
         for batch in scales.batches(scale, f"Filling the library ({scale.total:,} posts)"):
-            incoming = [read(post).incoming for post in batch.posts]
+            incoming = [whole_post(post) for post in batch.posts]
             # Parses this batch while the writer thread stores the previous one.
             await writing
-            writing = asyncio.ensure_future(upsert.take(accounts[batch.account][0], incoming))
+            writing = asyncio.ensure_future(intake.take(accounts[batch.account][0], incoming))
             await asyncio.sleep(0)
         await writing
     finally:

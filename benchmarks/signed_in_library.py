@@ -13,14 +13,14 @@ from bowerbird.library.access import turns
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.accounts.tokens import Keys
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
-from bowerbird.library.bookmarks.writing.upsert import Upsert
+from bowerbird.library.imports.intake import Intake
 from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.library.views.views import Views
 from bowerbird.model.accounts import Where
 from bowerbird.requests.limits import PINNED_VIEWS_SHOWN
 from bowerbird.requests.views import NewView, NewViewQuery
 from bowerbird.settings import Settings
-from bowerbird.sources.own_json import read
+from bowerbird.sources.own_json import whole_post
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction, Writable
 from bowerbird.storage.opening import open_database
@@ -67,7 +67,7 @@ async def _fill_library(
 ) -> None:
     account = await AccountStore(database).by_id(owner, month=0)
     assert account
-    upsert = Upsert(database, system_clock)
+    intake = Intake(database, system_clock)
     for first in track(range(0, count, _POSTS_PER_WRITE), description="Filling the library"):
         batch = posts.batch(0, first, _POSTS_PER_WRITE)
         if pictures:
@@ -75,7 +75,7 @@ async def _fill_library(
                 _with_picture(post, pictures[number % len(pictures)])
                 for number, post in enumerate(batch)
             ]
-        await upsert.take(account, [read(post).incoming for post in batch])
+        await intake.take(account, [whole_post(post) for post in batch])
     views = Views(database, Bookmarks(database), system_clock)
     for number in range(_SMART_VIEWS):
         query = NewViewQuery(q="thea", posted_from=f"20{number:02d}-01-01")

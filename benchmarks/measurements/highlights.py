@@ -17,9 +17,9 @@ from benchmarks.loads.client import Client
 from benchmarks.options import Options
 from benchmarks.vocabulary import FUNCTION_WORDS, latin
 from bowerbird.clock import system_clock
-from bowerbird.library.bookmarks.writing.upsert import Upsert
+from bowerbird.library.imports.intake import Intake
 from bowerbird.settings import Settings
-from bowerbird.sources.own_json import read
+from bowerbird.sources.own_json import whole_post
 from bowerbird.storage.opening import open_database
 
 _POSTS: Final = 200
@@ -68,8 +68,8 @@ async def _fill(folder: Path) -> str:
             # Anywhere in the text, as in a real one: the first match may be far from its start.
             words[rng.randrange(_WORDS)] = rng.choice(FUNCTION_WORDS)
             record["tweet_details"]["article"] = {"title": "t", "plain_text": " ".join(words)}
-            incoming.append(read(msgspec.json.encode(record)).incoming)
-        await Upsert(database, system_clock).take(account, incoming)
+            incoming.append(whole_post(msgspec.json.encode(record)))
+        await Intake(database, system_clock).take(account, incoming)
     finally:
         await database.close()
     return key

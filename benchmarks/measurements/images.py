@@ -24,13 +24,13 @@ from benchmarks.loads.client import Client
 from benchmarks.options import Options
 from bowerbird.clock import system_clock
 from bowerbird.library.accounts.accounts import Accounts
-from bowerbird.library.bookmarks.writing.upsert import Upsert
+from bowerbird.library.imports.intake import Intake
 from bowerbird.library.media.keeping import Keeping
 from bowerbird.library.media.kept import MediaPreferences
 from bowerbird.library.sign_in.sessions import Sessions
 from bowerbird.model.accounts import Where
 from bowerbird.settings import Settings
-from bowerbird.sources.own_json import read
+from bowerbird.sources.own_json import whole_post
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Writable
 from bowerbird.storage.files import Files
@@ -137,11 +137,11 @@ async def _filled(database: Database) -> tuple[int, str]:
     owner = await Accounts(database, system_clock).create("owner@example.com")
     account = await AccountStore(database).by_id(owner, month=0)
     assert account
-    upsert = Upsert(database, system_clock)
+    intake = Intake(database, system_clock)
     for first in range(0, _POSTS, _POSTS_PER_WRITE):
         batch = posts.batch(0, first, _POSTS_PER_WRITE)
         shown = [_with_images(post, first + place) for place, post in enumerate(batch)]
-        await upsert.take(account, [read(post).incoming for post in shown])
+        await intake.take(account, [whole_post(post) for post in shown])
     sessions, where = Sessions(database, system_clock), Where("192.0.2.7", "Firefox on Linux")
     token = await database.write(lambda work: sessions.start(Writable(work, owner), "link", where))
     return owner, token

@@ -27,7 +27,7 @@ from benchmarks.vocabulary import rare_words
 from bowerbird.clock import system_clock
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.list_request import VectorState
-from bowerbird.library.bookmarks.writing.upsert import Upsert
+from bowerbird.library.imports.intake import Intake
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
@@ -38,7 +38,7 @@ from bowerbird.search.meaning.embedding import Embedder
 from bowerbird.search.meaning.models import Models
 from bowerbird.search.meaning.vectors import pack
 from bowerbird.settings import Settings
-from bowerbird.sources.own_json import read
+from bowerbird.sources.own_json import read, whole_post
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.libraries import LibraryStore
@@ -251,10 +251,10 @@ async def _fill_unembedded(folder: Path) -> list[str]:
 
 
 async def _import(database: Database, account: Account, number: int, count: int) -> None:
-    upsert = Upsert(database, system_clock)
+    intake = Intake(database, system_clock)
     for first in track(range(0, count, _BATCH), description=f"Importing {count:,} posts"):
         batch = posts.batch(number, first, min(_BATCH, count - first))
-        await upsert.take(account, [read(post).incoming for post in batch])
+        await intake.take(account, [whole_post(post) for post in batch])
 
 
 async def store_random_vectors(

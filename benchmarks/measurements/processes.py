@@ -25,9 +25,9 @@ from benchmarks.loads.load import LoadResult, Request
 from benchmarks.options import Options
 from benchmarks.servers import Server
 from bowerbird.clock import system_clock
-from bowerbird.library.bookmarks.writing.upsert import Upsert
+from bowerbird.library.imports.intake import Intake
 from bowerbird.settings import Settings
-from bowerbird.sources.own_json import read
+from bowerbird.sources.own_json import whole_post
 from bowerbird.storage.opening import open_database
 from bowerbird.storage.postgres import schema
 from tests.support.postgres import ThrowawayPostgres
@@ -133,7 +133,7 @@ def _both(service: float, database: float, name: str) -> str:
 
 async def _fill(url: str, generated: Sequence[Sequence[bytes]]) -> _Filled:
     database = await open_database(Settings(database_url=url))
-    upsert = Upsert(database, system_clock)
+    intake = Intake(database, system_clock)
     keys: list[str] = []
     post_ids: list[list[str]] = []
     try:
@@ -141,10 +141,10 @@ async def _fill(url: str, generated: Sequence[Sequence[bytes]]) -> _Filled:
         for number, written in filling:
             account, key = await library.new_account(database, number)
             keys.append(key)
-            incoming = [read(post).incoming for post in written]
+            incoming = [whole_post(post) for post in written]
             for first in range(0, _POSTS, _CHUNK):
-                await upsert.take(account, incoming[first : first + _CHUNK])
-            post_ids.append([post.post_id for post in incoming])
+                await intake.take(account, incoming[first : first + _CHUNK])
+            post_ids.append([post.record.post_id for post in incoming])
     finally:
         await database.close()
     return _Filled(url, keys, post_ids)

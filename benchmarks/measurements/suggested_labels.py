@@ -21,13 +21,13 @@ from benchmarks.measurements.meaning import store_random_vectors
 from benchmarks.options import Options
 from benchmarks.vocabulary import rare_words
 from bowerbird.clock import system_clock
-from bowerbird.library.bookmarks.writing.upsert import Upsert
+from bowerbird.library.imports.intake import Intake
 from bowerbird.library.labels.suggestions import LabelSuggestions
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.posts.filters import BookmarkFilter
 from bowerbird.search.meaning.models import Models
 from bowerbird.settings import Settings
-from bowerbird.sources.own_json import read
+from bowerbird.sources.own_json import whole_post
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.opening import open_database
@@ -83,13 +83,13 @@ async def _fill(folder: Path, size: int, models: Models) -> list[str]:
     labels = [f"{word} {n}" for n, word in enumerate(rare_words(random.Random("names"), _LABELS))]
     try:
         account, key = await library.new_account(database, 0)
-        upsert = Upsert(database, system_clock)
+        intake = Intake(database, system_clock)
         for first in track(range(0, size, _BATCH), description=f"Importing {size:,} posts"):
             batch = [msgspec.json.decode(each) for each in posts.batch(0, first, _BATCH)]
             for number, post in enumerate(batch):
                 post["tags"] = [labels[(first + number) % _LABELS]]
-            arriving = [read(msgspec.json.encode(post)).incoming for post in batch]
-            await upsert.take(account, arriving)
+            arriving = [whole_post(msgspec.json.encode(post)) for post in batch]
+            await intake.take(account, arriving)
         await store_random_vectors(database, account, size, models)
     finally:
         await database.close()

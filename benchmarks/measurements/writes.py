@@ -21,9 +21,9 @@ from benchmarks.loads.load import Request
 from benchmarks.options import Options
 from benchmarks.servers import Server
 from bowerbird.clock import system_clock
-from bowerbird.library.bookmarks.writing.upsert import Upsert
+from bowerbird.library.imports.intake import Intake
 from bowerbird.settings import Settings
-from bowerbird.sources.own_json import read
+from bowerbird.sources.own_json import whole_post
 from bowerbird.storage.opening import open_database
 
 _POSTS: Final = 20_000
@@ -184,9 +184,9 @@ async def _fill_async(folder: Path) -> _Filled:
             account, key = await library.new_account(database, number)
             keys.append(key)
             for first in range(0, _POSTS, _CHUNK):
-                incoming = [read(post).incoming for post in posts.batch(number, first, _CHUNK)]
-                await Upsert(database, system_clock).take(account, incoming)
-                ids += [post.post_id for post in incoming] if number == 0 else []
+                incoming = [whole_post(post) for post in posts.batch(number, first, _CHUNK)]
+                await Intake(database, system_clock).take(account, incoming)
+                ids += [post.record.post_id for post in incoming] if number == 0 else []
     finally:
         await database.close()
     return _Filled(folder, keys[0], keys[1], ids)

@@ -14,7 +14,7 @@ from benchmarks import library
 from bowerbird.clock import system_clock
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.searching.explaining import NOT_CLOSE
-from bowerbird.library.bookmarks.writing.upsert import Upsert
+from bowerbird.library.imports.intake import Intake
 from bowerbird.library.upkeep.corrections import Reindexing
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.library.vectors.semantic_search import SemanticSearch
@@ -23,7 +23,7 @@ from bowerbird.model.posts.filters import RELEVANCE
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.search.meaning.models import Models
 from bowerbird.settings import Settings
-from bowerbird.sources.own_json import read
+from bowerbird.sources.own_json import whole_post
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.opening import open_database
 
@@ -57,10 +57,10 @@ async def filled(posts: Sequence[bytes]) -> AsyncIterator[SearchableLibrary]:
         models = local_models()
         try:
             account, _ = await library.new_account(database, 0)
-            upsert = Upsert(database, system_clock)
+            intake = Intake(database, system_clock)
             for first in track(range(0, len(posts), _CHUNK), description="Importing"):
                 chunk = posts[first : first + _CHUNK]
-                await upsert.take(account, [read(post).incoming for post in chunk])
+                await intake.take(account, [whole_post(post) for post in chunk])
             await Reindexing(database, system_clock).run(account.account_id, _ignore)
             builds = VectorBuilds(database, models, system_clock)
             await builds.build(account.account_id, _print_progress)

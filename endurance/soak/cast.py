@@ -8,7 +8,7 @@ from bowerbird.cli.context import opened_library
 from bowerbird.clock import system_clock
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.accounts.tokens import Keys
-from bowerbird.library.bookmarks.writing.upsert import Upsert
+from bowerbird.library.imports.intake import Intake
 from bowerbird.settings import Settings
 from bowerbird.sources import own_json
 from bowerbird.storage.postgres import schema
@@ -67,11 +67,11 @@ async def _members(settings: Settings) -> dict[str, Member]:
         for holder in ALL:
             account_id = await accounts.create(holder.email, holder.plan)
             records = [post(holder, number) for number in range(holder.posts)]
-            arrivals = [own_json.read(make.raw(record)).incoming for record in records]
+            arrivals = [own_json.whole_post(make.raw(record)) for record in records]
             for start in range(0, len(arrivals), _IN_ONE_WRITE):
                 account = await accounts.find(holder.email)
                 part = arrivals[start : start + _IN_ONE_WRITE]
-                await Upsert(opened.database, system_clock).take(account, part)
+                await Intake(opened.database, system_clock).take(account, part)
             key = await Keys(opened.database, system_clock).issue(account_id, "soak")
             members[holder.name] = Member(account_id, key.text)
     return members

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from bowerbird.cli import program
 from bowerbird.cli.context import opened_library
-from bowerbird.library.bookmarks.writing.upsert import Upsert
+from bowerbird.library.imports.intake import Intake
 from bowerbird.model.accounts import Membership
 from bowerbird.model.keys import new_account_id
 from bowerbird.settings import Settings
@@ -97,7 +97,7 @@ class Library:
     async def _fill(self, emails: Iterable[str], posts: Sequence[bytes]) -> None:
         async with opened_library(self.settings) as opened:
             accounts = AccountStore(opened.database)
-            upsert = Upsert(opened.database, opened.clock)
+            intake = Intake(opened.database, opened.clock)
             for email in emails:
                 membership = Membership(new_account_id(), email, "pro", 0, opened.clock())
                 await accounts.create(membership, email)
@@ -105,7 +105,7 @@ class Library:
                 assert account_id is not None
                 account = await accounts.by_id(account_id, 202601)
                 assert account is not None
-                await upsert.take(account, [own_json.read(raw).incoming for raw in posts])
+                await intake.take(account, [own_json.whole_post(raw) for raw in posts])
 
     def add_other_rows(self, count: int, *, email: str = EMAIL) -> None:
         """Adds stored responses, deleted posts, jobs, digests, imports and a Smart View."""

@@ -13,7 +13,7 @@ from typing import Any
 from bowerbird.cli.context import opened_library, settings_from_environment
 from bowerbird.clock import system_clock
 from bowerbird.library.accounts.accounts import Accounts
-from bowerbird.library.bookmarks.writing.upsert import Upsert
+from bowerbird.library.imports.intake import Intake
 from bowerbird.sources import own_json
 from tests.crash import killing
 from tests.support import make
@@ -46,10 +46,10 @@ async def write_until_killed(
 ) -> None:
     async with opened_library(settings_from_environment()) as opened:
         account = await Accounts(opened.database, system_clock).find(email)
-        intake = Upsert(opened.database, system_clock)
+        intake = Intake(opened.database, system_clock)
         for name in range(first, first + 10_000):
             records = [make.raw(record) for record in chunk_of(name, chance)]
-            await intake.take(account, [own_json.read(record).incoming for record in records])
+            await intake.take(account, [own_json.whole_post(record) for record in records])
             os.write(acknowledged, f"{name}\n".encode())
             report()
 

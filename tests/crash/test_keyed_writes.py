@@ -16,7 +16,7 @@ from typing import IO, Any, NamedTuple, Self
 import pytest
 
 from bowerbird.clock import system_clock
-from bowerbird.library.bookmarks.writing.upsert import Upsert
+from bowerbird.library.imports.intake import Intake
 from bowerbird.model.accounts import Account
 from bowerbird.settings import Settings
 from bowerbird.sources import own_json
@@ -177,8 +177,8 @@ async def prepared(settings: Settings) -> Account:
     """Imports posts to label and returns the account."""
     async with opened(settings) as (database, account):
         records = [make.post(post_id=str(number + 1)) for number in range(POSTS)]
-        arrivals = [own_json.read(make.raw(record)).incoming for record in records]
-        await Upsert(database, system_clock).take(account, arrivals)
+        arrivals = [own_json.whole_post(make.raw(record)) for record in records]
+        await Intake(database, system_clock).take(account, arrivals)
     async with opened(settings) as (_, account):
         return account
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from bowerbird.clock import system_clock
 from bowerbird.library.access import turns
-from bowerbird.library.bookmarks.writing.upsert import Upsert
+from bowerbird.library.imports.intake import Intake
 from bowerbird.settings import Settings
 from bowerbird.sources import own_json
 from tests.crash.killing import assert_sound, opened
@@ -59,10 +59,10 @@ class Caller:
 
 async def fill(settings: Settings) -> None:
     async with opened(settings) as (database, account):
-        upsert = Upsert(database, system_clock)
+        intake = Intake(database, system_clock)
         for _ in range(0, POSTS, 500):
             records = [make.post(tags=["wide", "other"]) for _ in range(500)]
-            await upsert.take(account, [own_json.read(make.raw(one)).incoming for one in records])
+            await intake.take(account, [own_json.whole_post(make.raw(one)) for one in records])
 
 
 async def check(settings: Settings) -> None:

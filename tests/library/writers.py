@@ -19,7 +19,7 @@ from bowerbird import app, logs
 from bowerbird.cli.context import settings_from_environment
 from bowerbird.clock import system_clock
 from bowerbird.errors import TooManyWaiting
-from bowerbird.library.bookmarks.writing.upsert import Upsert
+from bowerbird.library.imports.intake import Intake
 from bowerbird.settings import Settings
 from bowerbird.sources import own_json
 from bowerbird.storage.accounts.accounts import AccountStore
@@ -92,9 +92,9 @@ class Writer:
         account = await _patiently(lambda: accounts.by_id(self._account_id, 202601))
         assert account
         records = [self._record(post_id) for post_id in self._ids()]
-        arrivals = [own_json.read(make.raw(record)).incoming for record in records]
-        upsert = Upsert(self._database, system_clock)
-        await _patiently(lambda: upsert.take(account, arrivals))
+        arrivals = [own_json.whole_post(make.raw(record)) for record in records]
+        intake = Intake(self._database, system_clock)
+        await _patiently(lambda: intake.take(account, arrivals))
 
     async def rename(self) -> None:
         if label := await self._label():

@@ -434,7 +434,7 @@ async def test_an_imported_post_that_quotes_an_article_has_it_and_gives_it_back(
     assert exported[0]["tweet_details"]["article"] == LONG_FORM
     await bob.save_all(exported)
     assert (await bob.listed())["data"] == exported
-    assert (await alice.save_all(exported)).unchanged == 1
+    assert (await alice.save_all(exported)).counts.unchanged == 1
 
 
 async def test_a_post_keeps_its_own_article(alice: Member) -> None:

@@ -377,10 +377,10 @@ async def test_an_import_reports_labels_beyond_a_posts_bound(alice: Member) -> N
     first = await alice.save_all([record])
     again = await alice.save_all([record])
 
-    (left_out,) = first.left_out
+    (left_out,) = first.labels_left_out
     assert (left_out.post_id, left_out.names) == ("1", ["x", "y"])
-    assert (first.new, again.unchanged, again.changed) == (1, 1, 0)
-    assert again.left_out == first.left_out
+    assert (first.counts.new, again.counts.unchanged, again.counts.changed) == (1, 1, 0)
+    assert again.labels_left_out == first.labels_left_out
     assert await writing.tags(alice, "1") == FULL
     assert "x" not in await writing.labels(alice)
     assert await writing.recount(alice) == []
@@ -392,7 +392,7 @@ async def test_an_import_keeps_the_labels_that_a_post_has(alice: Member) -> None
 
     outcome = await alice.save_all([make.post(post_id="1", tags=[*names, "z"])])
 
-    assert [(one.post_id, one.names) for one in outcome.left_out] == [("1", ["z"])]
+    assert [(one.post_id, one.names) for one in outcome.labels_left_out] == [("1", ["z"])]
     assert await writing.tags(alice, "1") == names
 
 
@@ -406,7 +406,10 @@ async def test_an_import_leaves_out_labels_beyond_the_accounts_bound(alice: Memb
         ]
     )
 
-    assert [(one.post_id, one.names) for one in outcome.left_out] == [("1", ["b"]), ("2", ["c"])]
+    assert [(one.post_id, one.names) for one in outcome.labels_left_out] == [
+        ("1", ["b"]),
+        ("2", ["c"]),
+    ]
     assert await writing.tags(alice, "1") == ["a"]
     assert await writing.tags(alice, "2") == ["a", "made 000000"]
     assert await writing.recount(alice) == []

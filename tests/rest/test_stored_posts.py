@@ -8,7 +8,7 @@ import httpx
 import msgspec
 import pytest
 
-from bowerbird.library.bookmarks.writing.upsert import Upsert
+from bowerbird.library.imports.intake import Intake
 from bowerbird.library.labels.suggestions import NewLabels
 from bowerbird.library.links import LinkReading
 from bowerbird.library.upkeep.checks import Checks
@@ -118,9 +118,9 @@ async def test_an_export_gives_back_the_same_times_and_changes_nothing_where_it_
     exported = [_post(one) for one in listed]
     bob.clock.now += 60_000_000
 
-    assert (await bob.save_all(exported[::-1])).new == len(LINKS)
+    assert (await bob.save_all(exported[::-1])).counts.new == len(LINKS)
     assert [_post(one) for one in (await bob.listed(is_unread_only="false"))["data"]] == exported
-    assert (await alice.save_all(exported)).unchanged == len(LINKS)
+    assert (await alice.save_all(exported)).counts.unchanged == len(LINKS)
     # A later import of the whole post corrects the time there too.
     details = {"text": "just setting up", "posted_at": "2006-03-21T20:50:14Z"}
     await _saved(bob, posts=[{"post_id": "20", "tweet_details": details}])
@@ -339,9 +339,10 @@ async def _stored(cast: Service, depths: Sequence[int]) -> list[str]:
         read = own_json.read(make.raw(post))
         body = read.incoming.post_json.replace(b'"DEEP"', b"[" * depth + b"]" * depth)
         changed = {"post_json": body, "content_hash": content_hash(body)}
-        incoming.append(msgspec.structs.replace(read.incoming, **changed))
-    await Upsert(cast.database, cast.clock).take(await cast.alice.account(), incoming)
-    return [each.post_id for each in incoming]
+        own = msgspec.structs.replace(read.incoming, **changed)
+        incoming.append(own_json.found_post(own, 1, is_whole=True))
+    await Intake(cast.database, cast.clock).take(await cast.alice.account(), incoming)
+    return [each.record.post_id for each in incoming]
 
 
 @in_turn(

@@ -13,10 +13,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from bowerbird import app
 from bowerbird.app import App
-from bowerbird.library.bookmarks.writing.upsert import Upsert
+from bowerbird.library.imports.intake import Intake, IntakeOutcome
 from bowerbird.library.vectors.builds import VectorBuilds
 from bowerbird.model.accounts import Account, Key, Membership
-from bowerbird.model.arrival import UpsertOutcome
 from bowerbird.model.keys import key_hash, new_account_id, new_key
 from bowerbird.settings import Settings
 from bowerbird.sources import own_json
@@ -128,9 +127,9 @@ class Member:
         headers = {"Authorization": f"Bearer {self.key}"}
         return replace(self, client=_client(other.asgi, headers))
 
-    async def save_all(self, records: list[dict[str, Any]]) -> UpsertOutcome:
-        arrivals = [own_json.read(make.raw(record)).incoming for record in records]
-        return await Upsert(self.database, self.clock).take(await self.account(), arrivals)
+    async def save_all(self, records: list[dict[str, Any]]) -> IntakeOutcome:
+        arrivals = [own_json.whole_post(make.raw(record)) for record in records]
+        return await Intake(self.database, self.clock).take(await self.account(), arrivals)
 
 
 @dataclass(frozen=True)

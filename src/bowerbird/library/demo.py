@@ -16,7 +16,6 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import turns
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.writing.label_renames import LabelRenames
-from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.library.imports.intake import Intake
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.imports.undoing import FILLING, DemoRemoval
@@ -191,8 +190,7 @@ async def create(database: Database, now: int) -> Account:
     """The demo as the only library of an empty database, for strangers who look around."""
     store = AccountStore(database)
     account = await create_only(store, _EMAIL, now)
-    found = [post.own for post in reversed(posts(now)) if post.own is not None]
-    await Upsert(database, lambda: now).take(account, found)
+    await Intake(database, lambda: now).take(account, posts(now)[::-1])
     views = Views(database, Bookmarks(database), lambda: now)
     await database.write(lambda transaction: views.add(transaction, account, view()))
     return await only_account(store)

@@ -249,15 +249,6 @@ class LeftOutLabels(Struct, frozen=True):
     reason: str
 
 
-class UpsertOutcome(Summed, frozen=True):
-    """How many posts an import created, changed and left unchanged."""
-
-    new: int = 0
-    changed: int = 0
-    unchanged: int = 0
-    left_out: tuple[LeftOutLabels, ...] = ()
-
-
 class EndReason(StrEnum):
     """Why a client ends a run."""
 

@@ -19,8 +19,8 @@ import msgspec
 from bowerbird.library import demo
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.writing.changeset import Changeset
-from bowerbird.library.bookmarks.writing.upsert import Upsert
 from bowerbird.library.exports.links import SECRET
+from bowerbird.library.imports.intake import Intake
 from bowerbird.library.labels.labels import Labels
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.library.views.views import Views
@@ -66,8 +66,8 @@ class Fixtures:
         store = AccountStore(database)
         account = await demo.create_only(store, _EMAIL, _CREATED_AT)
         records = _read("posts", list[msgspec.Raw])
-        posts = [own_json.read(self._with_pictures(bytes(record))).incoming for record in records]
-        await Upsert(database, _clock).take(account, posts)
+        posts = [own_json.whole_post(self._with_pictures(bytes(record))) for record in records]
+        await Intake(database, _clock).take(account, posts)
         await database.write(lambda transaction: _label_and_view(database, transaction, account))
         epoch = _epoch()
         # Not secret: a forged download link only leads to a file of public sample posts.

@@ -150,6 +150,11 @@ def found_post(incoming: Incoming, line: int, *, is_whole: bool = False) -> Foun
     )
 
 
+def whole_post(raw: bytes) -> FoundPost:
+    """A record that replaces the content of a stored post."""
+    return found_post(read(raw).incoming, 1, is_whole=True)
+
+
 def post_of(record: Post) -> Post:
     """The part of a record that is stored as one document."""
     return Post(

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final, NamedTuple
+from functools import partial
+from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -36,6 +37,8 @@ from bowerbird.storage.bookmarks.word_index import AFTER_IMPORTING
 from bowerbird.storage.database import Database, Readable, Transaction, place_of
 from bowerbird.storage.libraries import LockedLibrary
 from bowerbird.storage.stores import TimedService
+
+T = TypeVar("T")
 
 # One transaction writes a chunk. Other writers wait for it, on SQLite those of all accounts.
 CHUNK_POSTS: Final = 200
@@ -233,8 +236,8 @@ class Intake(TimedService):
             back = [one for one in found if comes_back(one, known, now, is_saving=is_saving)]
             found = await self._refilled(account, found, known, back)
         # Finding the words of long posts takes too long for the event loop.
-        made = await asyncio.to_thread(
-            plan, found, known, now, is_saving=is_saving, finds_words=self._finds_words
+        made = await off_the_loop(
+            partial(plan, found, known, now, is_saving=is_saving, finds_words=self._finds_words)
         )
         return PreparedIntake(found, run_id, is_saving, known, made)
 
@@ -362,6 +365,15 @@ class Intake(TimedService):
             made.items, written.changed - minor, written.left_out, written.new, names
         )
         return outcome, done
+
+
+async def off_the_loop(work: Callable[[], T]) -> T:
+    """On a thread, unless the caller is on one: a library in memory is filled on its own."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return work()
+    return await asyncio.to_thread(work)
 
 
 def _numbers(made: Plan, known: Known) -> list[int]:

@@ -215,12 +215,6 @@ class Undoing(TimedService):
             if state is not None and state is not current[number].state
         }
         removed = [number for number, state in states.items() if state is None]
-        if removed:
-            purged = [current[number].post_id for number in removed]
-            await _purge(self._database, opened, purged, self._clock())
-            opened = await self._stores.libraries.lock(opened.transaction, opened.account_id)
-            marks = [changes[number].deletion for number in removed]
-            await self._stores.deletions.put(opened, list(filter(None, marks)), DELETIONS_MAX)
         if back:
             wanted = {label_id for state in back.values() for label_id in state.labels}
             labels = await self._stores.labels.by_ids(opened, sorted(wanted))
@@ -235,6 +229,13 @@ class Undoing(TimedService):
                 if state.completeness == Completeness.STUB < current[number].state.completeness
             ]
             await self._stores.links.add(opened, emptied, self._clock())
+        if removed:
+            # Again, because what was given back has raised its version.
+            opened = await self._stores.libraries.lock(opened.transaction, opened.account_id)
+            purged = [current[number].post_id for number in removed]
+            await _purge(self._database, opened, purged, self._clock())
+            marks = [changes[number].deletion for number in removed]
+            await self._stores.deletions.put(opened, list(filter(None, marks)), DELETIONS_MAX)
         kept = len(states) - len(removed) - len(back)
         return UndoCounts(removed=len(removed), restored=len(back), kept=kept)
 

@@ -3,7 +3,6 @@
 Also the words that stored posts are counted with: those that their stored JSON gives.
 """
 
-import asyncio
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
@@ -186,18 +185,9 @@ async def counted_words(
         return Counter()
     counts = Stores.of(database).word_counts
     renderings = await counts.counted_renderings(library, numbers, COUNTED_FORM)
-    if sum(map(len, renderings)) <= _FEW_BYTES or not _is_on_event_loop():
+    if sum(map(len, renderings)) <= _FEW_BYTES:
         return stored_occurrences(renderings)
-    return await asyncio.to_thread(stored_occurrences, renderings)
-
-
-def _is_on_event_loop() -> bool:
-    """Transactions of SQLite run on a thread of their own."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
+    return await database.computed(lambda: stored_occurrences(renderings))
 
 
 def stored_occurrences(renderings: Sequence[bytes]) -> Counter[str]:

@@ -1,21 +1,18 @@
 """Imports posts into a library: inserts new ones, updates changed ones, skips unchanged ones.
 
 The values of an incoming post replace those of the library; a value that it leaves unset stays as
-it is. Importing the same posts twice changes nothing. Work that needs no lock is done before the
-transaction.
+it is. Importing the same posts twice changes nothing.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from bowerbird.clock import Clock
-from bowerbird.library.access import turns
 from bowerbird.library.bookmarks.writing.bookmark_row import Row, counted_words, draft_of
 from bowerbird.library.bookmarks.writing.kept_changes import ChangedBy, ChangeLog
-from bowerbird.library.bookmarks.writing.label_renames import LabelRenames, LabelRoom
+from bowerbird.library.bookmarks.writing.label_renames import LabelRoom
 from bowerbird.library.bookmarks.writing.upsert_batch import Batch, differs
 from bowerbird.library.vectors.builds import StaleVectors, embedding_text, text_hash
-from bowerbird.model.accounts import Account
 from bowerbird.model.arrival import (
     Completeness,
     Deletion,
@@ -23,7 +20,6 @@ from bowerbird.model.arrival import (
     Incoming,
     LeftOutLabels,
     RunRow,
-    UpsertOutcome,
 )
 from bowerbird.model.bulk import Changed
 from bowerbird.model.labels import Label
@@ -65,24 +61,6 @@ class Upsert(TimedService):
         super().__init__(database, clock)
         self._vectors = StaleVectors(database)
         self.log = ChangeLog(database, clock)
-
-    async def take(self, account: Account, arrivals: Sequence[Incoming]) -> UpsertOutcome:
-        """Writes all of them in one transaction, unless nothing changes. None may occur twice."""
-        stored = await self._stores.upserts.stored(account, [a.post_id for a in arrivals])
-        differing = [a for a in arrivals if differs(a, stored.get(a.post_id))]
-        unchanged = UpsertOutcome(unchanged=len(arrivals) - len(differing))
-        if not differing:
-            return unchanged
-        return unchanged + await self.write(account.account_id, writes_of(differing))
-
-    async def write(self, account_id: int, writes: Sequence[Write]) -> UpsertOutcome:
-        async def work(transaction: Transaction) -> Written:
-            opened = await LabelRenames(self._database).lock(transaction, account_id)
-            return await self.put_into(opened, writes)
-
-        done = await turns.run(self._database, work, account_id)
-        new, changed = len(done.new), len(done.changed)
-        return UpsertOutcome(new, changed, len(writes) - new - changed, done.left_out)
 
     async def restore(
         self, transaction: Transaction, account_id: int, arrivals: Sequence[Incoming]
