@@ -1,5 +1,6 @@
 """Which files are refused, and with which sentence."""
 
+import hashlib
 import io
 import struct
 import zipfile
@@ -27,7 +28,10 @@ def refusal(data: bytes) -> str:
         (b"\xff\xd8\xff\xe0", "an image (JPEG)"),
         (b"SQLite format 3\x00", "an SQLite database"),
         (b"\x1f\x8b\x08", "a gzip file: unpack it first"),
-        (b"\x00\x01\x02\x03" * 100, "a binary file"),
+        (b"\x00\x01\x02\x03" * 100, "a file that is not text"),
+        (hashlib.shake_256(b"random").digest(2_000), "a file that is not text"),
+        (b'{"a": [{"b": 1}, {"b', "a JSON file that is cut off: it ends in the middle"),
+        (b"[", "a JSON file that is cut off: it ends in the middle"),
         (b"<!DOCTYPE html><html><p>x</p>", "an HTML page that is not a bookmarks file"),
         (b"<?xml version='1.0'?><a/>", "an XML file"),
         (

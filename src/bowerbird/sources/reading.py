@@ -75,6 +75,8 @@ _KINDS_BY_START: Final = (
     (b"mozLz40\x00", "a backup of Firefox: export the bookmarks as HTML instead"),
 )
 _BYTES_LOOKED_AT: Final = 4096
+# Control characters except tabs, ends of lines and pages, and the escape of old Japanese texts.
+_NOT_IN_TEXTS: Final = bytes({*range(32), 127} - {9, 10, 11, 12, 13, 27})
 _COLUMNS_SHOWN: Final = 4
 _CLOSE_SHOWN: Final = 2
 _CHOOSE: Final = "Choose what the program exports as JSON, CSV, HTML or text."
@@ -116,9 +118,21 @@ def _closest(beginning: Beginning) -> str:
     return f" Closest to it: {'; '.join(said)}." if said else ""
 
 
+def _ends_too_soon(beginning: Beginning) -> bool:
+    if beginning.is_cut or beginning.text.lstrip()[0] not in "[{":
+        return False
+    try:
+        msgspec.json.decode(beginning.text)
+    except msgspec.DecodeError as problem:
+        return "truncated" in str(problem)
+    return False
+
+
 def _advice(beginning: Beginning) -> str:
     if not beginning.text.strip():
         return _CHOOSE
+    if _ends_too_soon(beginning):
+        return "Download or save it again."
     if x_files.part_name(beginning):
         return "Choose the whole archive, or like.js from it."
     if beginning.text.lstrip()[0] == "<":
@@ -140,8 +154,9 @@ def _binary_kind(data: bytes) -> str:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return ""
     looked_at = data[:_BYTES_LOOKED_AT]
-    # A few NUL bytes are damage, many are another kind of file.
-    return "a binary file" if looked_at.count(0) * 20 > len(looked_at) else ""
+    # A few of these bytes are damage, many are another kind of file.
+    control = len(looked_at) - len(looked_at.translate(None, _NOT_IN_TEXTS))
+    return "a file that is not text" if control * 20 > len(looked_at) else ""
 
 
 def _text_kind(beginning: Beginning) -> str:
@@ -161,6 +176,8 @@ def _text_kind(beginning: Beginning) -> str:
 
 
 def _json_kind(beginning: Beginning) -> str:
+    if _ends_too_soon(beginning):
+        return "a JSON file that is cut off: it ends in the middle"
     # The path of a field: "a", "a[]", "a[].b" or "[].a".
     names = {re.split(r"[.[]", path.removeprefix("[]."))[0] for path in beginning.json}
     fields = sorted(name for name in names if name)

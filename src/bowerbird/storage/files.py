@@ -185,9 +185,14 @@ class Files:
             await asyncio.to_thread(_delete_incomplete, self.folder / folder, before)
         return deleted
 
-    async def delete_all_but_newest(self, folder: str, kept: int) -> None:
+    async def names(self, folder: str) -> list[str]:
+        """The files in a folder, the oldest first."""
         found = sorted(await self._listed(folder), key=lambda meta: meta["last_modified"])
-        await self.delete(*(str(meta["path"]) for meta in found[: max(len(found) - kept, 0)]))
+        return [str(meta["path"]) for meta in found]
+
+    async def delete_all_but_newest(self, folder: str, kept: int) -> None:
+        found = await self.names(folder)
+        await self.delete(*found[: max(len(found) - kept, 0)])
 
     def _make_folder_of(self, name: str) -> None:
         """Private, unlike the folders that obstore creates."""

@@ -72,16 +72,15 @@ class FileImportStore(Store):
         """False if the job exists, or the account does not."""
         return bool(await self._of(library, "insert", **asdict(file), now=file.created_at))
 
-    async def unfinished(self, library: Readable, *, since: int, alive_since: int) -> int:
+    async def unfinished(
+        self, library: Readable, *, since: int, alive_since: int
+    ) -> Sequence[FileImport]:
         rows = await self._of(library, "unfinished", since=since, alive_since=alive_since)
-        return int(rows[0][0])
+        return [_file_import(row) for row in rows]
 
     async def get(self, account_id: int, job_id: str) -> FileImport | None:
         rows = await self._read("get", account_id=account_id, job_id=job_id)
-        if not rows:
-            return None
-        first, is_dry_run, *rest = rows[0]
-        return FileImport(first, bool(is_dry_run), *rest)
+        return _file_import(rows[0]) if rows else None
 
     async def update(self, account_id: int, file: FileImport) -> None:
         values = {**asdict(file), "account_id": account_id, "now": file.alive_at}
@@ -197,6 +196,11 @@ def _links(rows: Sequence[Any]) -> Sequence[PageLink]:
         PageLink(cursor_in, cursor_out, bool(ends), bool(readable), low, high, bool(caught_up))
         for cursor_in, cursor_out, ends, readable, low, high, caught_up in rows
     ]
+
+
+def _file_import(row: Sequence[Any]) -> FileImport:
+    first, is_dry_run, *rest = row
+    return FileImport(first, bool(is_dry_run), *rest)
 
 
 def _run(row: Sequence[Any]) -> IngestRun:

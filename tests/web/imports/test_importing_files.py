@@ -58,6 +58,28 @@ async def test_a_file_is_checked_imported_and_undone(house: House, tmp_path: Pat
     assert await count(house) == 0
 
 
+async def test_the_page_lists_files_that_are_not_imported_yet(house: House) -> None:
+    person = await house.owner()
+    assert "Files that are not imported yet" not in text_of(await person.open("/import"))
+    started = await send_file(person, posts("1", "2"))
+    path = started.headers["location"]
+
+    assert "posts.json being checked" in text_of(await person.open("/import"))
+
+    await house.service.file_imports.finished()
+    other = await checked(house, person, posts("3"), "other.json")
+    page = await person.open("/import")
+    assert "posts.json checked: 2 new, 0 changed" in text_of(page)
+    assert f'href="{path}"' in page.text
+    stranger = await house.member("zoe@example.org")
+    assert "posts.json" not in text_of(await stranger.open("/import"))
+
+    gone = await person.send(f"{path}/cancel", "/import")
+    assert gone.headers["location"] == "/import?said=import-cancelled"
+    await brought_in(house, person, other)
+    assert "Files that are not imported yet" not in text_of(await person.open("/import"))
+
+
 async def test_a_check_tells_what_is_left_out_and_why(house: House) -> None:
     person = await house.owner()
     await brought_in(house, person, await checked(house, person, posts("1")))

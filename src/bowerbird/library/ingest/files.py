@@ -10,7 +10,7 @@ import asyncio
 import hashlib
 import os
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
@@ -78,9 +78,7 @@ class FileJobs(TimedService):
         used = await self._used.used(library, day_of(now))
         if used.uses >= limits.INGEST_FILES_PER_DAY:
             raise used_up(f"This account has sent {limits.INGEST_FILES_PER_DAY:,} files", now)
-        unfinished = await self._stores.file_imports.unfinished(
-            library, since=now - _DAY, alive_since=now - _DEAD_AFTER
-        )
+        unfinished = len(await self.unfinished(account))
         if unfinished >= limits.INGEST_UNFINISHED_FILES:
             raise Refusal(
                 Code.RATE_LIMITED,
@@ -88,6 +86,12 @@ class FileJobs(TimedService):
                 "finished.",
                 {"Retry-After": str(_ALIVE_EVERY_S)},
             )
+
+    async def unfinished(self, account: Account) -> Sequence[FileImport]:
+        now = self._clock()
+        return await self._stores.file_imports.unfinished(
+            self._library(account.account_id), since=now - _DAY, alive_since=now - _DEAD_AFTER
+        )
 
     async def start(
         self,
@@ -369,6 +373,15 @@ class CheckedImports:
         if not job.is_dry_run or self.kept_until(job) < self._clock():
             return False
         return await self._files.size(_name(account_id, job.job_id)) is not None
+
+    async def waiting(self, account: Account) -> list[FileImport]:
+        """Files that are being read, and checked ones that can still be imported, newest first."""
+        found = list(await self._jobs.unfinished(account))
+        for name in await self._files.names(checked_files_of(account.account_id)):
+            job = await self._jobs.find(account, name.rpartition("/")[2])
+            if job and job.state == JobState.COMPLETED and self.kept_until(job) >= self._clock():
+                found.append(job)
+        return sorted(found, key=lambda job: job.created_at, reverse=True)
 
     async def run(self, account: Account, job_id: str, *, with_likes: bool, client: str) -> str:
         """Imports the file of a completed check, once; returns the id of the import's job."""

@@ -6,9 +6,12 @@ from bowerbird.assembly import Services
 from bowerbird.errors import Refusal
 from bowerbird.library.imports.runs import Run
 from bowerbird.library.imports.saving import SaveResult, summary
+from bowerbird.library.ingest.files import report_of
 from bowerbird.model import instants
-from bowerbird.model.arrival import VISIT, RunState, UndoCounts
+from bowerbird.model.accounts import Account
+from bowerbird.model.arrival import VISIT, FileImport, RunState, UndoCounts
 from bowerbird.model.connections import NAMES
+from bowerbird.model.jobs import UNFINISHED
 from bowerbird.model.posts.networks import named
 from bowerbird.requests import limits, saving
 from bowerbird.web.imports.saving import bookmarklet
@@ -22,6 +25,7 @@ from bowerbird.wire.responses.replies import Reply
 PATH: Final = "/import"
 _PER_PAGE: Final = 20
 _DIGITS: Final = 10
+_WRITTEN: Final = ("new", "changed")
 _STATES: Final = {
     RunState.RUNNING: ("running", "busy"),
     RunState.FINISHED: ("", ""),
@@ -63,6 +67,7 @@ class ImportPage:
             "links_error": "",
             "saved": None,
             "bare": await self._bare(visit),
+            "waiting": await self._waiting(account, times),
             "unread": await self._services.kept_pages.of_unknown_form(visit.account_id),
             "runs": [_row(one, times) for one in earlier.runs],
             "run_count": earlier.total_count,
@@ -108,7 +113,7 @@ class ImportPage:
             "id": "links",
             "done": max(whole - counts.waiting, 0),
             "total": whole,
-            "text": _waiting(counts.waiting),
+            "text": _links_left(counts.waiting),
         }
         return self._pages.json({"mark": "open" if counts.waiting else "done", "jobs": [job]})
 
@@ -122,8 +127,27 @@ class ImportPage:
         return {
             "waiting": counts.waiting,
             "left": counts.left,
-            "text": _waiting(counts.waiting),
+            "text": _links_left(counts.waiting),
         }
+
+    async def _waiting(self, account: Account, times: Times) -> list[dict[str, Any]]:
+        """The files that are being read or can still be imported."""
+        try:
+            found = await self._services.checked_imports.waiting(account)
+        except Refusal:
+            # The files may be on another machine, and the rest of the page needs none of them.
+            return []
+        until = self._services.checked_imports.kept_until
+        return [
+            {
+                "id": job.job_id,
+                "name": _name(job),
+                "is_checked": job.state not in UNFINISHED,
+                "state": _progress(job),
+                "until": None if job.state in UNFINISHED else times.moment(until(job)),
+            }
+            for job in found
+        ]
 
     async def undo(self, visit: Visit) -> Reply:
         run_id = visit.sent("run")
@@ -142,7 +166,19 @@ class ImportPage:
         return {"message": _undone_sentence(run)} if run.state is RunState.UNDONE else {}
 
 
-def _waiting(count: int) -> str:
+def _name(job: FileImport) -> str:
+    files = report_of(job).files
+    return files[0].name if files else "A file"
+
+
+def _progress(job: FileImport) -> str:
+    if job.state in UNFINISHED:
+        return "being checked" if job.is_dry_run else "being imported"
+    new, changed = (sum(getattr(one, name) for one in report_of(job).files) for name in _WRITTEN)
+    return f"checked: {new:,} new, {changed:,} changed" if new or changed else "checked: nothing new"
+
+
+def _links_left(count: int) -> str:
     return "1 link is left to read." if count == 1 else f"{count:,} links are left to read."
 
 

@@ -9,7 +9,8 @@ SELECT l.account_id, CAST(:job_id AS text), :is_dry_run, 'pending', 0, CAST(:siz
 RETURNING job_id
 
 -- name: unfinished
-SELECT count(*)
+SELECT f.job_id, f.is_dry_run, f.state, f.done, f.size, f.report, f.error, f.created_at, f.alive_at,
+       f.completed_at
   FROM file_import AS f
  WHERE f.account_id = :account_id
    AND f.created_at >= :since
