@@ -175,7 +175,9 @@ def _progress(job: FileImport) -> str:
     if job.state in UNFINISHED:
         return "being checked" if job.is_dry_run else "being imported"
     new, changed = (sum(getattr(one, name) for one in report_of(job).files) for name in _WRITTEN)
-    return f"checked: {new:,} new, {changed:,} changed" if new or changed else "checked: nothing new"
+    return (
+        f"checked: {new:,} new, {changed:,} changed" if new or changed else "checked: nothing new"
+    )
 
 
 def _links_left(count: int) -> str:
