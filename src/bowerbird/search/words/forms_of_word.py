@@ -1,6 +1,5 @@
 """The spellings and stems of one word in one language, as tokens with marks."""
 
-from functools import lru_cache
 from typing import Final
 
 from bowerbird.model.words import OTHER_FORM, STEM, normalized
@@ -18,10 +17,37 @@ _WITH_DIGRAPHS: Final = frozenset({"de", "da", "no", "sv"})
 _HEBREW, _END_OF_HEBREW, _END_OF_ARABIC = "\u0590", "\u05ff", "\u06ff"
 
 
-# Most words of a post were in posts before it: a third less for the text of an index.
-@lru_cache(maxsize=65_536)
-def of_folded_word(word: str, language: str) -> Tokens:
-    """The marked tokens of a word of ASCII letters; other words have none of this kind."""
+# Of all languages together.
+_MAX_KEPT: Final = 65_536
+
+
+class FormsOfWords(dict[str, Tokens]):
+    """The marked tokens of folded words in one language; only words of ASCII letters have some.
+
+    Most words of a post were in posts before it: a third less for the text of an index.
+    """
+
+    def __init__(self, language: str) -> None:
+        super().__init__()
+        self._language = language
+
+    def __missing__(self, word: str) -> Tokens:
+        found = self[word] = _of_folded_word(word, self._language)
+        return found
+
+
+_KEPT: Final[dict[str, FormsOfWords]] = {}
+
+
+def forms_in(language: str) -> FormsOfWords:
+    """Those of earlier texts are kept until there are too many."""
+    if sum(map(len, _KEPT.values())) > _MAX_KEPT:
+        _KEPT.clear()
+    # Another thread may have cleared them.
+    return _KEPT.get(language) or _KEPT.setdefault(language, FormsOfWords(language))
+
+
+def _of_folded_word(word: str, language: str) -> Tokens:
     if not (word.isascii() and word.isalpha()) or len(word) > MAX_MARKED_CHARACTERS:
         return ()
     if language != ENGLISH:

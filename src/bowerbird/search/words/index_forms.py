@@ -6,7 +6,7 @@ does the same for queries.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice, repeat
+from itertools import chain, islice
 from typing import Final, NamedTuple
 
 from bowerbird.model.words import OTHER_FORM
@@ -14,8 +14,8 @@ from bowerbird.search.words import spellings
 from bowerbird.search.words.compounds import Tokens
 from bowerbird.search.words.forms_of_word import (
     MAX_MARKED_CHARACTERS,
+    forms_in,
     is_name,
-    of_folded_word,
     other_spellings,
     stems_of,
 )
@@ -97,7 +97,7 @@ def forms_of_words(words: Iterable[str], language: str) -> Iterator[tuple[str, T
     for forms in map(_FormsIn, likely_languages(language)):
         for word in words:
             # Most words have no forms.
-            if found := of_folded_word(word, forms.of_words):
+            if found := forms.of_words[word]:
                 yield word, found
 
 
@@ -105,7 +105,7 @@ def _of_words_and_pieces(
     forms: "_FormsIn", words: Sequence[str], names: Tokens, pieces: Sequence[str]
 ) -> dict[str, None]:
     # Most words have no forms. Leaving those out takes less time than walking through them.
-    found: Iterable[Tokens] = filter(None, map(of_folded_word, words, repeat(forms.of_words)))
+    found: Iterable[Tokens] = filter(None, map(forms.of_words.__getitem__, words))
     found = chain(found, (names,), map(forms.of_piece, pieces))
     return dict.fromkeys(chain.from_iterable(found))
 
@@ -139,11 +139,11 @@ def _names_with_umlauts(text: str) -> list[str]:
 
 def marked_tokens(piece: str, language: str) -> list[MarkedToken]:
     """The marked tokens of a piece of text without spaces."""
-    found = [_marked_tokens(piece, one) for one in likely_languages(language)]
+    found = [_marked_tokens(piece, _FormsIn(one)) for one in likely_languages(language)]
     return found[0] if len(found) == 1 else list(dict.fromkeys(chain.from_iterable(found)))
 
 
-def _marked_tokens(piece: str, language: str) -> list[MarkedToken]:
+def _marked_tokens(piece: str, forms: "_FormsIn") -> list[MarkedToken]:
     is_ascii = piece.isascii()
     if "://" in piece or (is_ascii and len(piece) > _MAX_ASCII_CHARACTERS):
         return []
@@ -152,7 +152,6 @@ def _marked_tokens(piece: str, language: str) -> list[MarkedToken]:
             MarkedToken(OTHER_FORM + token, 0, len(piece))
             for token in handle_names(piece, MAX_MARKED_CHARACTERS)
         ]
-    forms = _FormsIn(language)
     folded = fold(piece)
     written = frozenset((folded if folded.isalnum() else _NOT_WORD.sub(" ", folded)).split())
     found: list[MarkedToken] = []
@@ -215,7 +214,7 @@ def _of_word(token: str, text: str, forms: "_FormsIn") -> Sequence[str]:
         if token.isdigit():
             return ()
         if token.isalpha():
-            found = of_folded_word(token, forms.of_words)
+            found = forms.of_words[token]
             shorter = spellings.without_digraphs(token) if is_name(text) else None
             return found if shorter is None else (*found, OTHER_FORM + shorter)
     language = forms.language
@@ -241,7 +240,7 @@ class _FormsIn:
     def __init__(self, language: str) -> None:
         self.language = language
         # Latin words in a text of another script are taken for English.
-        self.of_words = ENGLISH if language in OTHER_SCRIPTS else language
+        self.of_words = forms_in(ENGLISH if language in OTHER_SCRIPTS else language)
 
     def of_piece(self, piece: str) -> Tokens:
         # They have no language.
@@ -250,7 +249,7 @@ class _FormsIn:
         # They have no other forms.
         if "://" in piece or (not piece.isascii() and _UNSPACED_ONLY.fullmatch(piece)):
             return ()
-        return _of_piece(piece, self.language)
+        return _of_piece(piece, self)
 
 
 def _is_handle(piece: str) -> bool:
@@ -263,12 +262,12 @@ def _of_handle(piece: str) -> Tokens:
     return tuple([OTHER_FORM + name for name in handle_names(piece, MAX_MARKED_CHARACTERS)])
 
 
-def _of_piece(piece: str, language: str) -> Tokens:
+def _of_piece(piece: str, forms: _FormsIn) -> Tokens:
     if piece.isascii() and "'" not in piece and len(piece) <= _MAX_ASCII_CHARACTERS:
-        return tuple(dict.fromkeys(_of_ascii_piece(piece, _FormsIn(language))))
-    if piece.isalpha() and (found := _of_letters(piece, _FormsIn(language))) is not None:
+        return tuple(dict.fromkeys(_of_ascii_piece(piece, forms)))
+    if piece.isalpha() and (found := _of_letters(piece, forms)) is not None:
         return tuple(dict.fromkeys(found))
-    return tuple(dict.fromkeys([one.token for one in _marked_tokens(piece, language)]))
+    return tuple(dict.fromkeys([one.token for one in _marked_tokens(piece, forms)]))
 
 
 def _of_letters(piece: str, forms: _FormsIn) -> list[str] | None:
