@@ -119,6 +119,8 @@ def test_a_link_is_printed_alone_and_only_its_hash_is_stored(empty: Library) -> 
     address, _, token = ran.out.strip().partition("#")
     assert address == "http://localhost:8080/link"
     assert "It works once, within 15 minutes." in ran.text
+    assert "It is for a server at http://localhost:8080." in ran.text
+    assert "set BOWERBIRD_PORT here too" in ran.text
     stored = empty.sql("SELECT kind, link_hash, detail FROM one_time_link")
     assert [row[0] for row in stored] == ["account"]
     assert token.encode() not in bytes(stored[0][1])

@@ -31,16 +31,38 @@ async def test_the_owner_creates_an_account_and_is_signed_in(house: House) -> No
     person = house.somebody()
 
     asked = await person.send("/link", "/link", token=token)
-    assert asked.status_code == 200
-    assert "Your email address" in asked.text
+    assert asked.status_code == 303
+    assert asked.headers["location"] == f"/link?owner=yes#{token}"
+    page = "/link?owner=yes"
+    assert "Your email address" in (await person.open(page)).text
     assert person.session == ""
 
-    entered = await person.send("/link", "/link", token=token, email="me@example.com")
+    entered = await person.send(page, page, token=token, email="me@example.com")
 
     assert entered.status_code == 303
     assert person.session
     [member] = await house.accounts.all()
     assert (member.email, member.plan) == ("me@example.com", "pro")
+
+
+async def test_going_back_after_the_owners_link_asks_for_nothing_again(house: House) -> None:
+    person = await house.owner()
+
+    back = await person.client.get("/link?owner=yes")
+
+    assert (back.status_code, back.headers["location"]) == (303, "/welcome")
+
+
+async def test_the_owners_link_needs_no_script(house: House) -> None:
+    pasted = f"http://localhost:8080/link#{await house.links.create_for_owner()}"
+    person = house.somebody()
+
+    asked = await person.send("/link", "/link", token="", link=pasted)
+
+    assert "Your email address" in asked.text
+    token = pasted.rpartition("#")[2]
+    entered = await person.send("/link", "/link", token=token, email="me@example.com")
+    assert entered.status_code == 303
 
 
 async def test_a_link_expires_after_fifteen_minutes(house: House) -> None:
@@ -315,7 +337,7 @@ async def test_a_link_that_signs_in_is_no_invitation(
     assert not await invitations.is_open(token)
     with pytest.raises(InvitationRefused):
         await use(house, invitations, token)
-    assert (await house.somebody().send("/link", "/link", token=token)).status_code == 200
+    assert (await house.somebody().send("/link", "/link", token=token)).status_code == 303
 
 
 async def test_open_invitations_are_bounded(invitations: Invitations) -> None:

@@ -137,13 +137,21 @@ def link(email: str) -> None:
       bowerbird account link you@example.com
     """
 
-    async def work(opened: LibraryContext) -> str:
+    async def work(opened: LibraryContext) -> tuple[str, Settings]:
         found = await opened.account(email)
         token = await one_time_links(opened).create_for(found.account_id)
-        return opened.settings.link_url(token)
+        return opened.settings.link_url(token), opened.settings
 
-    click.echo(with_library(work))
+    url, settings = with_library(work)
+    click.echo(url)
     click.echo(f"It works once, within {MINUTES} minutes.", err=True)
+    # The server may have got its port in another way, such as `serve --port`.
+    if not settings.site_url and not settings.base_url:
+        click.echo(
+            f"It is for a server at {settings.site_origin}. If the server has another port, set "
+            "BOWERBIRD_PORT here too.",
+            err=True,
+        )
 
 
 @account.command()

@@ -11,6 +11,7 @@ from bowerbird.library.sign_in.mailed_links import HOURS
 from bowerbird.library.sign_in.mailed_links import PATH as EMAIL_PATH
 from bowerbird.library.sign_in.one_time_links import DAYS, MINUTES, EmailNeeded, LinkRefused
 from bowerbird.library.sign_in.sessions import ABSOLUTE_DAYS
+from bowerbird.web.sign_in.pages import WELCOME
 from bowerbird.web.sign_in.parts import SignInParts
 from bowerbird.web.sign_in.sign_up import SignUpPages, path_for
 from bowerbird.web.visits.pages import VisitPages
@@ -19,7 +20,8 @@ from bowerbird.web.visits.visit import Visit
 from bowerbird.wire.responses.replies import Reply
 
 PATH: Final = "/link"
-_NEXT: Final = "/welcome?said=signed-in"
+_NEXT: Final = f"{WELCOME}?said=signed-in"
+_OWNER: Final = "owner"
 _ACCOUNT: Final = ("/account", "Your account")
 
 
@@ -46,7 +48,10 @@ def routes(parts: SignInParts, sign_up: SignUpPages, pages: VisitPages) -> list[
         )
 
     async def show(visit: Visit) -> Reply:
-        return shown(visit, "invitation" if "invitation" in visit.query else "ready")
+        if _OWNER not in visit.query:
+            return shown(visit, "invitation" if "invitation" in visit.query else "ready")
+        # Who is signed in has come back from the page after it.
+        return pages.go(WELCOME) if visit.visitor else shown(visit, "owner")
 
     async def redeem(visit: Visit) -> Reply:
         parts.limits.count(visit.network)
@@ -58,6 +63,10 @@ def routes(parts: SignInParts, sign_up: SignUpPages, pages: VisitPages) -> list[
                 return await sign_up.show(visit, token)
             return shown(visit, "used", status=410)
         except EmailNeeded:
+            # A page of its own, so that "Back" does not ask to send this form again. Without a
+            # script it would lose the token.
+            if visit.form.get("token"):
+                return pages.go(f"{PATH}?{_OWNER}=yes#{token}")
             return shown(visit, "owner", token=token)
         except EmailRefused as refused:
             problem = refused.sentence
