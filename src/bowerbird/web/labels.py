@@ -109,7 +109,7 @@ class LabelPages:
             name_problem="" if refused else name_problem(text),
             labels=[_row(each, back) for each in page.labels],
             edited=edited if any(each.label_id == edited for each in page.labels) else "",
-            typed=visit.sent("name"),
+            typed=refused and {one: visit.sent(one) for one in ("name", "color", "into")},
             colours=COLORS,
             found=page.total,
             more=_url({**back, _CURSOR: page.next_cursor}) if page.next_cursor else "",

@@ -107,6 +107,35 @@ async def test_a_label_is_merged_into_another_one_by_name(ann: Reader) -> None:
     assert await writing.labels(ann.member) == {"Field notes": 2}
 
 
+async def test_a_refused_form_says_so_in_its_place_and_keeps_what_was_typed(ann: Reader) -> None:
+    await ann.member.save(tags=["birds", "art"])
+
+    renamed = (await send(ann, "change", "birds", name="ART", color="rust")).text
+    merged = (await send(ann, "merge", "birds", into="nowhere")).text
+
+    for page, sentence in (
+        (renamed, "A label named &#39;ART&#39; already exists."),
+        (merged, "No label is named &#39;nowhere&#39;."),
+    ):
+        assert page.count(sentence) == 1
+        assert page.index(sentence) > page.index('class="lab-edit"')
+    assert 'name="name" value="ART" required autofocus aria-invalid="true"' in renamed
+    assert re.search(r'value="rust" checked', renamed)
+    assert 'name="into" value="nowhere"' in merged
+    assert 'name="name" value="birds" required autocomplete' in merged
+
+
+async def test_renaming_a_label_without_posts_can_be_undone(ann: Reader) -> None:
+    await ann.person.send("/labels/make", "/labels", q="birds")
+
+    changed = await send(ann, "change", "birds", name="bower birds", color="rust")
+    page = await ann.page(changed.headers["location"])
+
+    [change] = re.findall(r'name="change" value="([^"]+)"', page)
+    await ann.person.post("/library/many/undo", csrf=form_token(page), change=change)
+    assert await writing.labels(ann.member) == {"birds": 0}
+
+
 async def test_the_form_returns_only_to_the_list_of_labels(ann: Reader) -> None:
     await ann.member.save(tags=["birds"])
 

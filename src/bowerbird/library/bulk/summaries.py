@@ -128,8 +128,9 @@ def progress(row: BulkRow) -> tuple[int, int, str]:
 
 
 def _has_changed(row: BulkRow) -> bool:
-    """Deleting a label changes the library even if no post has it."""
-    return row.changed > 0 or row.action in WHOLE_LABEL_ACTIONS
+    """Renaming or deleting a label changes the library even if no post has it."""
+    is_of_label = row.action in WHOLE_LABEL_ACTIONS or row.action is BulkAction.RENAME_LABEL
+    return row.changed > 0 or is_of_label
 
 
 def _isolated(name: str) -> str:
