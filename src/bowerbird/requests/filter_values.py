@@ -35,14 +35,16 @@ def read_flag(name: str, value: bool | str) -> bool:  # noqa: FBT001 - the value
     return flag
 
 
+DATE_RULE: Final = (
+    "must be an ISO 8601 date or date-time such as 2026-01-31 or 2026-01-31T08:00:00+02:00, or "
+    "relative such as -7d"
+)
+
+
 def read_instant(name: str, text: str) -> int:
     instant = instants.parse(text.strip())
     if instant is None:
-        raise InvalidField(
-            name,
-            "must be an ISO 8601 date or date-time such as 2026-01-31 or "
-            f"2026-01-31T08:00:00+02:00, or relative such as -7d, got {errors.shown(text)}",
-        )
+        raise InvalidField(name, f"{DATE_RULE}, got {errors.shown(text)}")
     return instant
 
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
+from bowerbird import errors
 from bowerbird.assembly import Services
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
@@ -21,7 +22,7 @@ from bowerbird.requests.limits import RULE_ACTIONS_MAX, RULES_MAX, VIEW_NAME_MAX
 from bowerbird.requests.rules import NewRule, RuleChange, RulePreview
 from bowerbird.web.library.addresses import of_post
 from bowerbird.web.views.pages import words as filters_of
-from bowerbird.web.visits.formats import Times
+from bowerbird.web.visits.formats import Times, in_form
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Form, Visit
@@ -220,6 +221,15 @@ NEW: Final = "/rules/new"
 EDIT: Final = "/rules/{rule_id}"
 _MISTAKES: Final = 500
 _NOTHING: Final = {"count": 0, "posts": (), "problem": "", "newest": None, "notice": None}
+# What the form calls the fields of the API.
+_LABELS: Final = {
+    "name": "Name",
+    "label_name": "Label",
+    "near_label": "Near the label",
+    "query": "Search",
+    "q": "Search",
+    "actions": "then",
+}
 _ASKED: Final = ("query", "when", "label_name", "near_label")
 
 
@@ -296,7 +306,7 @@ class RuleEditor:
         except Refusal as refused:
             if refused.status >= _MISTAKES or refused.code is Code.NOT_FOUND:
                 raise
-            sentence = refused.sentence
+            sentence = in_form(refused.sentence, _LABELS)
             return await self._show(visit, draft, rule, status=refused.status, problem=sentence)
         said = "rule-applied" if visit.form.get("past") else "rule-saved"
         return self._pages.go(f"{PATH}?said={said}")
@@ -309,6 +319,8 @@ class RuleEditor:
         return await self._rules.find(visit.account, rule_id)
 
     async def _save(self, account: Account, draft: Draft, rule: Rule | None) -> Rule:
+        if not draft.actions:
+            raise errors.invalid("actions", "needs an action")
         body = msgspec.json.encode(draft.request())
         if rule is None:
             return await self._write(account, self._rules.create, decoding.decode(body, NewRule))
@@ -358,7 +370,7 @@ class RuleEditor:
         except Refusal as refused:
             if refused.status >= _MISTAKES:
                 raise
-            return {**_NOTHING, "problem": refused.sentence}
+            return {**_NOTHING, "problem": in_form(refused.sentence, _LABELS)}
         posts = [
             {"url": of_post(one.post_id), "text": one.text, "name": one.author_username}
             for one in found.examples

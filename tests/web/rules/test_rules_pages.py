@@ -7,7 +7,7 @@ import pytest
 from bowerbird.requests import limits
 from tests.support import writing
 from tests.support.posts.ruling import listed, rule, run
-from tests.web.house import Reader
+from tests.web.house import Reader, text_of
 
 pytestmark = pytest.mark.anyio
 
@@ -109,3 +109,26 @@ async def test_what_rules_did_is_listed_with_their_names(ann: Reader) -> None:
     assert "<b><bdi>Birds</bdi></b> labelled 1 post" in page
     assert "<b><bdi>Away</bdi></b> marked 1 post read, moved 1 post to the trash" in page
     assert "the rule “Birds”" in await ann.page("/activity")
+
+
+@pytest.mark.parametrize(
+    ("fields", "sentence"),
+    [
+        ({"do0": "archive"}, "“Name” must have 1 to 100 characters."),
+        ({"name": "N", "do0": "add_label"}, "“Label” must have 1 to 100 characters, at"),
+        ({"name": "N"}, "“then” needs an action."),
+        (
+            {"name": "N", "do0": "archive", "when": "nightly", "near": "B"},
+            "“Near the label” is",
+        ),
+    ],
+)
+async def test_the_form_calls_a_refused_field_by_its_name_there(
+    ann: Reader, fields: dict[str, str], sentence: str
+) -> None:
+    sent = {"when": "arrives", **fields}
+
+    refused = await ann.person.send("/rules/new", "/rules/new", do="save", **sent)
+
+    assert refused.status_code == 400
+    assert sentence in text_of(refused)

@@ -60,17 +60,41 @@ async def test_a_label_is_shared_from_its_list(house: House, ann: Reader) -> Non
 
 async def test_the_form_leaves_an_end_that_it_does_not_change(ann: Reader) -> None:
     await ann.member.save(tags=["birds"])
-    share = await created(ann.member, label_name="birds", ends_at="2026-07-01T10:00:00+00:00")
+    share = await created(ann.member, label_name="birds", ends_at="2036-07-01T10:00:00+00:00")
     page = f"/sharing/{share['id']}"
     fields = {"do": "save", "audience": "link"}
 
-    await ann.person.send(page, page, **fields, title="Nests", ends="2026-07-01")
+    await ann.person.send(page, page, **fields, title="Nests", ends="2036-07-01")
     [renamed] = await shares(ann.member)
-    await ann.person.send(page, page, **fields, ends="2026-07-02")
+    await ann.person.send(page, page, **fields, ends="2036-07-02")
     [longer] = await shares(ann.member)
 
     assert (renamed["title"], renamed["ends_at"]) == ("Nests", share["ends_at"])
-    assert longer["ends_at"] == "2026-07-03T00:00:00.000000+00:00"
+    assert longer["ends_at"] == "2036-07-03T00:00:00.000000+00:00"
+
+
+async def test_nothing_is_shared_until_a_day_that_is_over(ann: Reader) -> None:
+    await ann.member.save(tags=["birds"])
+    fields = {"label": "birds", "audience": "public", "name": "birds"}
+
+    over = await ann.person.send("/sharing/new", "/sharing", **fields, ends="2020-01-31")
+    short = await ann.person.send("/sharing/new", "/sharing", **fields | {"name": "B"})
+
+    assert (over.status_code, short.status_code) == (400, 400)
+    assert "“Last day” is over: choose today or a later day" in text_of(over)
+    assert 'value="2020-01-31"' in over.text
+    assert "“Name in the address” must have 3 to 40" in text_of(short)
+    assert await shares(ann.member) == []
+
+
+async def test_a_share_that_has_ended_says_so(ann: Reader) -> None:
+    await ann.member.save(tags=["birds"])
+    share = await created(ann.member, label_name="birds", ends_at="2020-02-01T00:00:00+00:00")
+
+    page = await ann.page(f"/sharing/{share['id']}")
+
+    assert "Nobody can read it any more." in page
+    assert re.search(r'ended</span></b><span class="soft">on <time[^>]*>31 Jan 2020', page)
 
 
 async def test_a_view_is_shared_and_changed(house: House, ann: Reader) -> None:

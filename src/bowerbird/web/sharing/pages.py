@@ -11,6 +11,7 @@ from bowerbird.model.instants import with_offset, zone_of
 from bowerbird.model.labels import Audience, ListName, Share
 from bowerbird.requests import decoding, limits
 from bowerbird.requests.shares import NewShare, ShareChange
+from bowerbird.web.visits.formats import in_form
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit
@@ -31,6 +32,14 @@ _STATES: Final = {
     "stopped": ("stopped by the operator", "err"),
     "forbidden": ("forbidden by the operator", "err"),
 }
+# What the form calls the fields of the API.
+_LABELS: Final = {
+    "name": "Name in the address",
+    "title": "Title",
+    "description": "A sentence about it",
+    "curator": "Your name there",
+    "ends_at": "Last day",
+}
 _SAID: Final = {"off": "share-off", "on": "share-on", "renew": "share-renewed"}
 
 
@@ -40,6 +49,7 @@ class SharingPages:
         self._write = services.write
         self._views = services.views
         self._labels = services.labels.listed
+        self._clock = services.clock
         self._pages = pages
 
     def routes(self) -> list[PageRoute]:
@@ -95,7 +105,9 @@ class SharingPages:
         named = (
             {"view": form["view"]} if form.get("view") else {"label_name": form.get("label", "")}
         )
-        share = await self._create(visit, {**named, **_sent(visit), **_address(form)})
+        share = await self._create(
+            visit, {**named, **_sent(visit), **self._ends(visit), **_address(form)}
+        )
         return self._pages.go(f"{PATH}/{share.share_id}?said=shared")
 
     async def one(self, visit: Visit) -> Reply:
@@ -124,13 +136,24 @@ class SharingPages:
         elif share.audience is Audience.FEED:
             fields = {"title": visit.sent("title")}
         else:
-            fields = {**_sent(visit), **_address(visit.form)}
-            if visit.sent("ends").strip() == _last_day(share, visit):
-                # The form has days: another hour, set by a program, stays.
-                del fields["ends_at"]
+            # The form has days: another hour, set by a program, stays.
+            is_same_end = visit.sent("ends").strip() == _last_day(share, visit)
+            ends = {} if is_same_end else self._ends(visit)
+            fields = {**_sent(visit), **ends, **_address(visit.form)}
         request = decoding.convert(fields, ShareChange)
         await self._write(account, self._shares.change, share_id, request)
         return self._pages.go(f"{PATH}/{share_id}?said={_SAID.get(do, 'share-saved')}")
+
+    def _ends(self, visit: Visit) -> dict[str, str | None]:
+        day = visit.sent("ends").strip()
+        try:
+            zone = zone_of(visit.times.time_zone)
+            ends = instants.end_of(date.fromisoformat(day), zone) if day else None
+        except (ValueError, OverflowError):
+            raise errors.invalid("ends_at", "must be a day, such as 2026-09-30") from None
+        if ends is not None and ends <= self._clock():
+            raise errors.invalid("ends_at", "is over: choose today or a later day, or none")
+        return {"ends_at": None if ends is None else with_offset(ends)}
 
     async def _create(self, visit: Visit, fields: dict[str, Any]) -> Share:
         account = visit.account
@@ -150,6 +173,7 @@ class SharingPages:
         return self._pages.show(
             visit,
             "sharing_one.html",
+            problem=in_form(visit.problem, _LABELS),
             share=share,
             target=target or {},
             named=name,
@@ -164,18 +188,11 @@ class SharingPages:
 
 
 def _sent(visit: Visit) -> dict[str, Any]:
-    """The fields of the form that both requests have."""
+    """The texts and boxes of the form, which both requests have."""
     form = visit.form
-    day = form.get("ends", "").strip()
-    try:
-        zone = zone_of(visit.times.time_zone)
-        ends = with_offset(instants.end_of(date.fromisoformat(day), zone)) if day else None
-    except (ValueError, OverflowError):
-        raise errors.invalid("Ends", "must be a day, such as 2026-09-30") from None
     return {
         **{name: form.get(name, "") for name in _TEXTS},
         **{name: name in form for name in _FLAGS},
-        "ends_at": ends,
     }
 
 
@@ -217,6 +234,7 @@ def _row(share: ShareResponse, visit: Visit) -> dict[str, Any]:
         "state_kind": kind,
         "is_open": share.state == "open",
         "is_off": share.state == "off",
+        "is_ended": share.state == "ended",
         "since": visit.times.day(since),
         "ends": None if ends is None else visit.times.day(ends - 1),
     }

@@ -48,10 +48,9 @@ def routes(parts: SignInParts, sign_up: SignUpPages, pages: VisitPages) -> list[
         )
 
     async def show(visit: Visit) -> Reply:
-        if _OWNER not in visit.query:
-            return shown(visit, "invitation" if "invitation" in visit.query else "ready")
-        # Who is signed in has come back from the page after it.
-        return pages.go(WELCOME) if visit.visitor else shown(visit, "owner")
+        # The owner who is signed in has come back from the page after the form.
+        is_back = _OWNER in visit.query and visit.visitor is not None
+        return pages.go(WELCOME) if is_back else shown(visit, _state(visit))
 
     async def redeem(visit: Visit) -> Reply:
         parts.limits.count(visit.network)
@@ -65,12 +64,12 @@ def routes(parts: SignInParts, sign_up: SignUpPages, pages: VisitPages) -> list[
         except EmailNeeded:
             # A page of its own, so that "Back" does not ask to send this form again. Without a
             # script it would lose the token.
-            if visit.form.get("token"):
-                return pages.go(f"{PATH}?{_OWNER}=yes#{token}")
-            return shown(visit, "owner", token=token)
+            by_script = bool(visit.form.get("token"))
+            again = f"{PATH}?{_OWNER}=yes#{token}"
+            return pages.go(again) if by_script else shown(visit, _OWNER, token=token)
         except EmailRefused as refused:
             problem = refused.sentence
-            return shown(visit, "owner", token=token, email=email, email_error=problem, status=400)
+            return shown(visit, _OWNER, token=token, email=email, email_error=problem, status=400)
         visit.enter(entered.session_token, ABSOLUTE_DAYS)
         return pages.go(path_for(visit, "signed-in", _NEXT))
 
@@ -78,6 +77,11 @@ def routes(parts: SignInParts, sign_up: SignUpPages, pages: VisitPages) -> list[
         PageRoute("GET", PATH, show, Access.ANYONE),
         PageRoute("POST", PATH, redeem, Access.ANYONE),
     ]
+
+
+def _state(visit: Visit) -> str:
+    """What the page is for, as its address says."""
+    return next((state for state in (_OWNER, "invitation") if state in visit.query), "ready")
 
 
 def email_routes(parts: SignInParts, pages: VisitPages) -> list[PageRoute]:

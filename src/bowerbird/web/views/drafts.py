@@ -12,6 +12,7 @@ from bowerbird.requests.filters import readers
 from bowerbird.requests.limits import BUCKETS_MAX
 from bowerbird.requests.views import ViewQuery
 from bowerbird.web.library.filters import NAMES
+from bowerbird.web.visits.formats import in_form
 from bowerbird.web.visits.visit import Form
 
 T = TypeVar("T", bound=Struct)
@@ -38,8 +39,6 @@ _FIELD: Final = re.compile(
     r"(?P<name>\w+): (?P<problem>.*)",
     re.DOTALL,
 )
-# Somebody can see that a field is empty.
-_GOT_NOTHING: Final = ", got an empty string"
 
 
 class BucketDraft(Struct):
@@ -138,13 +137,14 @@ def problem(sentence: str, draft: Draft) -> str:
     match = _FIELD.fullmatch(sentence)
     if match is None:
         return sentence
-    label = LABELS.get(match["name"], match["name"])
-    said = match["problem"].replace("base_query", "the view").replace(_GOT_NOTHING, "")
+    name = match["name"]
+    said = match["problem"].replace("base_query", "the view")
+    said = in_form(f"{name}: {said}", {name: name, **LABELS})
     if match["bucket"] is None:
-        return f"“{label}” {said}"
+        return said
     # Empty buckets are not sent.
     places = [place for place, each in enumerate(draft.buckets, 1) if not each.is_empty]
-    return f"Bucket {places[int(match['bucket'])]}: “{label}” {said}"
+    return f"Bucket {places[int(match['bucket'])]}: {said}"
 
 
 def _bucket(draft: BucketDraft) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """How dates, times and sizes are written on pages, in the language and time zone of the visitor."""
 
+from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
 from functools import cache
 from importlib import resources
@@ -12,9 +13,11 @@ from msgspec import Struct
 from bowerbird.clock import MICROSECONDS, date_of_day
 from bowerbird.model import instants
 from bowerbird.model.instants import zone_of
+from bowerbird.requests.filter_values import DATE_RULE
 
 ENGLISH: Final = "en"
 _MAX_HEADER_BYTES: Final = 200
+_DATE_RULE: Final = "must be a date such as 2026-01-31, or a time such as “last 7 days”"
 # Languages whose tags have changed, or whose script follows from the country.
 _SAME: Final = {
     "no": "nb",
@@ -188,6 +191,19 @@ class Times:
 
     def date(self, day: date) -> Moment:
         return Moment(day.isoformat(), self.words.day(day))
+
+
+# Somebody can see that a field is empty.
+_GOT_NOTHING: Final = ", got an empty string"
+
+
+def in_form(sentence: str, labels: Mapping[str, str]) -> str:
+    """What the API says about a field, with the name that a form has for it."""
+    place, separator, said = sentence.partition(": ")
+    label = labels.get(place.rpartition(".")[2])
+    if not separator or label is None:
+        return sentence
+    return f"“{label}” {said.replace(_GOT_NOTHING, '').replace(DATE_RULE, _DATE_RULE)}"
 
 
 _UNITS: Final = (("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000))
