@@ -154,7 +154,17 @@ def test_a_damaged_database_file_is_reported(library: Library) -> None:
     ran = library.run("doctor")
     assert ran.code == 1
     assert "✗ database:" in ran.text
-    assert "bowerbird restore FILE" in ran.text
+    assert "fix: restore a backup with bowerbird restore FILE" in ran.text
+
+
+def test_a_full_disk_needs_no_backup(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    library.folder.mkdir()
+    usage = shutil.disk_usage(library.folder)._replace(free=0)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
+    # SQLite reports any error for a library that it cannot open.
+    (library.folder / "bowerbird.db").write_bytes(b"no database" * 1000)
+
+    assert "fix: free disk space; if that does not help, restore" in library.run("doctor").text
 
 
 def test_an_unusable_data_folder_is_reported(library: Library) -> None:

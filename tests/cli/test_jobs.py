@@ -77,6 +77,13 @@ def test_an_unknown_job_is_refused(empty: Library) -> None:
         assert "No job has the id 'nothing'" in ran.text
 
 
+def test_an_argument_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    library = sqlite_library(tmp_path / "data")
+    library.fill(1)
+    _, failure = (command := library.start("jobs", "retry", "\udcff")).communicate()
+    assert (command.returncode, failure) == (1, "Error: An argument is not valid UTF-8.\n")
+
+
 def test_the_worker_does_not_start_on_sqlite(tmp_path: object) -> None:
     ran = sqlite_library(tmp_path).run("worker")  # type: ignore[arg-type] # a Path
 

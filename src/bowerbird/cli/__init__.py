@@ -89,6 +89,9 @@ def print_failure_and_exit() -> Iterator[None]:
             f"Error: {error.strerror or error}: {error.filename or ''}".rstrip(": "), err=True
         )
         sys.exit(1)
+    except UnicodeEncodeError:
+        click.echo("Error: An argument is not valid UTF-8.", err=True)
+        sys.exit(1)
 
 
 def _expected() -> tuple[type[Exception], ...]:

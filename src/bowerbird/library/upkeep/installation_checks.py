@@ -41,6 +41,8 @@ from bowerbird.storage.stores import TimedService
 
 _MAX_CHECKED: Final = 100_000
 _MAX_NAMED: Final = 3
+# SQLite creates files to open a library.
+_OPENING_BYTES: Final = 1_000_000
 
 
 def denied(settings: Settings) -> Result | None:
@@ -132,11 +134,11 @@ async def database(settings: Settings) -> list[Result]:
         else:
             found = await opening.of_postgres(settings.database_url)
     except SchemaProblem as error:
-        fix = (
-            "restore a backup with bowerbird restore FILE"
-            if settings.is_sqlite
-            else f"start PostgreSQL, or correct {PREFIX}DATABASE_URL; see docs/postgresql.md"
-        )
+        fix = "restore a backup with bowerbird restore FILE"
+        if not settings.is_sqlite:
+            fix = f"start PostgreSQL, or correct {PREFIX}DATABASE_URL; see docs/postgresql.md"
+        elif health.free_bytes(settings) < _OPENING_BYTES:
+            fix = f"free disk space; if that does not help, {fix}"
         return [Result(Mark.BROKEN, "database", str(error), fix)]
     return [_engine(found), _schema(found, settings)]
 
