@@ -13,10 +13,11 @@ import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import cache, partial
 from types import TracebackType
 from typing import Final, NamedTuple, Self
+from weakref import WeakValueDictionary
 
 import httptools
 import httpx2
@@ -34,6 +35,10 @@ _TUNNELS: Final = (ipaddress.IPv6Network("2002::/16"), ipaddress.IPv6Network("20
 # A name server that does not answer holds a thread for half a minute, and somebody can ask for
 # many names. asyncio would take the few threads that requests use too.
 RESOLVERS: Final = 64
+# Of one account, so that its names leave others the rest.
+RESOLVERS_OF_ACCOUNT: Final = 8
+# By account; 0 is the service itself. Those that nobody uses are forgotten.
+_free: Final[WeakValueDictionary[int, asyncio.Semaphore]] = WeakValueDictionary()
 
 
 @cache
@@ -41,9 +46,20 @@ def _resolvers() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(RESOLVERS, thread_name_prefix="resolving")
 
 
-async def resolve(name: str) -> Sequence[str]:
-    look = partial(socket.getaddrinfo, name, _PORT, type=socket.SOCK_STREAM)
-    found = await asyncio.get_running_loop().run_in_executor(_resolvers(), look)
+async def resolve(name: str, account_id: int = 0) -> Sequence[str]:
+    most = RESOLVERS_OF_ACCOUNT if account_id else RESOLVERS
+    free = _free.setdefault(account_id, asyncio.Semaphore(most))
+    await free.acquire()
+    loop = asyncio.get_running_loop()
+
+    def release(_: object) -> None:
+        with suppress(RuntimeError):  # The service has stopped.
+            loop.call_soon_threadsafe(free.release)
+
+    look = _resolvers().submit(socket.getaddrinfo, name, _PORT, type=socket.SOCK_STREAM)
+    # A lookup goes on if nobody waits for it any more.
+    look.add_done_callback(release)
+    found = await asyncio.wrap_future(look)
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
 
 
@@ -128,6 +144,12 @@ class OutgoingRequests:
         self._connect = connect or _opened
         # Those that no request uses, by the time of their last use.
         self._kept: list[_Connection] = []
+
+    def asked_by(self, account_id: int) -> Self:
+        """The names count as those that this account looks up."""
+        if self._resolve is resolve:
+            self._resolve = partial(resolve, account_id=account_id)
+        return self
 
     async def __aenter__(self) -> Self:
         return self

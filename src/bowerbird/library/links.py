@@ -316,6 +316,9 @@ class LinkReading(TimedService):
             ),
         )
 
+    def _asking(self, account: Account) -> "PublicFetcher":
+        return self._fetcher().asked_by(account.account_id)
+
     async def preview(self, account: Account, link: PostLink) -> Outcome:
         """What the network of a post publishes about it. Nothing is stored."""
         endpoint = endpoint_of(link) if self.is_on else None
@@ -326,7 +329,7 @@ class LinkReading(TimedService):
             return Reason.BUSY
         self._previews += 1
         try:
-            async with asyncio.timeout(PREVIEW_S), self._fetcher() as fetcher:
+            async with asyncio.timeout(PREVIEW_S), self._asking(account) as fetcher:
                 read = await self._read(account, endpoint, [link], fetcher)
         except Busy as busy:
             if not busy.retry_at:
@@ -378,7 +381,7 @@ class LinkReading(TimedService):
             await self.ask_again(account, after)
             return
         done = 0
-        async with self._fetcher() as fetcher:
+        async with self._asking(account) as fetcher:
             while True:
                 await self._links.sort(account)
                 hosts = await self._stores.links.due_hosts(

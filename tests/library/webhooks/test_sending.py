@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bowerbird.library.webhooks.sending import Attempt, Sender
+from bowerbird.outgoing import RESOLVERS_OF_ACCOUNT
 from tests.support.hosts.image_hosts import ImageHosts, image_hosts
 from tests.support.waiting import PATIENCE_S
 
@@ -73,6 +74,34 @@ async def test_name_servers_that_do_not_answer_hold_up_no_request(
     # Requests decode their bodies and rank posts on these threads.
     await asyncio.wait_for(asyncio.to_thread(lambda: None), PATIENCE_S / 2)
     answers.set()
+
+
+async def test_an_account_leaves_others_most_of_the_lookups_of_names(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answers, asked = threading.Event(), list[str]()
+
+    def wait(name: str, *_: object, **__: object) -> list[object]:
+        asked.append(name)
+        if name.endswith(HOST):
+            answers.wait(PATIENCE_S)
+        raise socket.gaierror
+
+    monkeypatch.setattr(socket, "getaddrinfo", wait)
+    for _ in range(2):
+        async with Sender(timeout_s=0.05).asked_by(1) as sender:
+            await asyncio.gather(
+                *(sender.send(f"https://{number}.{HOST}/b", {}, b"") for number in range(70))
+            )
+    assert len(asked) == RESOLVERS_OF_ACCOUNT
+
+    async with Sender().asked_by(2) as sender:
+        sent = await sender.send("https://another.example/b", {}, b"")
+    assert (asked[-1], sent.problem) == ("another.example", "The connection failed.")
+    answers.set()
+    async with Sender().asked_by(1) as sender:
+        await sender.send("https://another.example/b", {}, b"")
+    assert len(asked) == RESOLVERS_OF_ACCOUNT + 2
 
 
 async def test_a_redirect_is_not_followed(hosts: ImageHosts) -> None:

@@ -74,7 +74,7 @@ class Connecting(TimedService):
     async def mastodon(self, account_id: int, server: str, token: str) -> Connection:
         origin = origin_of(server)
         tokens = Tokens(access=_plain(token, "Paste the access token."))
-        async with self._asking(Network.MASTODON, origin) as fetcher:
+        async with self._asking(account_id, Network.MASTODON, origin) as fetcher:
             person = await Mastodon(fetcher, origin, self._clock).person(tokens)
         return await self._connected(account_id, Network.MASTODON, origin, person, tokens)
 
@@ -84,7 +84,7 @@ class Connecting(TimedService):
         origin = origin_of(server) if server.strip() else networks.BLUESKY_SERVER
         name = _plain(handle.strip().lstrip("@"), "Type your handle, such as you.bsky.social.")
         secret = _plain(password, "Paste the app password.")
-        async with self._asking(Network.BLUESKY, origin) as fetcher:
+        async with self._asking(account_id, Network.BLUESKY, origin) as fetcher:
             person, tokens = await Bluesky(fetcher, origin, self._clock).sign_in(name, secret)
         return await self._connected(account_id, Network.BLUESKY, origin, person, tokens)
 
@@ -144,7 +144,7 @@ class Connecting(TimedService):
         self, account_id: int, connection: Connection, code: str, verifier: str
     ) -> Connection:
         server = self._x_server
-        async with self._asking(Network.X, server) as fetcher:
+        async with self._asking(account_id, Network.X, server) as fetcher:
             client = XApi(fetcher, server, self._clock)
             stored = self._vault.open(
                 connection.sealed, place_of(account_id, connection.connection_id)
@@ -172,10 +172,12 @@ class Connecting(TimedService):
         return BegunX(begun.url, await self._attempts.start(attempt))
 
     @asynccontextmanager
-    async def _asking(self, network: Network, server: str) -> "AsyncIterator[Fetcher]":
+    async def _asking(
+        self, account_id: int, network: Network, server: str
+    ) -> "AsyncIterator[Fetcher]":
         """Turns problems of the network into refusals that a person can act on."""
         try:
-            async with new_fetcher(self._settings) as fetcher:
+            async with new_fetcher(self._settings).asked_by(account_id) as fetcher:
                 yield fetcher
         except SourceProblem as found:
             problem, reason = found.problem, found.reason
@@ -348,7 +350,8 @@ async def revoke(
     place = place_of(account_id, removed.connection_id)
     client_of = XApi if removed.network is Network.X else Bluesky
     try:
-        async with asyncio.timeout(patience_s), new_fetcher(settings) as fetcher:
+        fetcher = new_fetcher(settings).asked_by(account_id)
+        async with asyncio.timeout(patience_s), fetcher:
             tokens = vault_of(settings).open(removed.sealed, place)
             if tokens.access:
                 await client_of(fetcher, removed.server, clock).revoke(tokens)

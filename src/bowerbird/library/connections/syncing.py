@@ -83,7 +83,7 @@ class Sync(TimedService):
             for one in await self._stores.connections.due(account_id, self._clock())
         ]
         steps = 0
-        async with self._fetcher() as fetcher:
+        async with self._fetcher().asked_by(account_id) as fetcher:
             while waiting:
                 for connection_id in list(waiting):
                     with fetcher.within(end - time.monotonic()):

@@ -242,7 +242,7 @@ class Keeping(TimedService):
             )
         state = await self._stores.media.account(self._library(account_id))
         if state is not None and self._may_download(state):
-            async with self._fetcher() as fetcher:
+            async with self._fetcher().asked_by(account_id) as fetcher:
                 await self._downloads.run(account_id, fetcher, progress)
         if self._texts is not None:
             await self._texts.run(account, progress)

@@ -74,7 +74,7 @@ class Delivering(TimedService):
         account = await self._stores.accounts.by_id(account_id, month_of(self._clock()))
         if account is None:
             return False
-        async with self._sender() as sender:
+        async with self._sender().asked_by(account_id) as sender:
             await self._send_waiting(account, sender)
             if account.is_free:
                 return False
