@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import Final
 
 import apsw
-import asyncpg
 from msgspec import Struct
 
 from bowerbird.settings import Settings
 from bowerbird.storage import migrations
 from bowerbird.storage.database import Database
 from bowerbird.storage.migrations import SchemaProblem
-from bowerbird.storage.postgres.schema import PostgresSchema, unreachable
 from bowerbird.storage.sqlite import schema as sqlite_schema
 from bowerbird.storage.sqlite.database import FILE_NAME, SLOW_READ_LIMIT_S, SqliteDatabase, connect
 from bowerbird.storage.sqlite.schema import FolderLock, Report, SqliteSchema, require_content
@@ -119,9 +117,6 @@ def _open_file(
         raise
 
 
-_TIMEOUT_S: Final = 5
-
-
 class Diagnosis(Struct, frozen=True):
     engine: str
     # Journal mode or extension.
@@ -132,18 +127,9 @@ class Diagnosis(Struct, frozen=True):
 
 async def of_postgres(url: str) -> Diagnosis:
     """Raises SchemaProblem if the server is unreachable or the schema does not fit the release."""
-    try:
-        connection = await asyncpg.connect(url, timeout=_TIMEOUT_S)
-    except (OSError, TimeoutError, ValueError, asyncpg.PostgresError) as error:
-        raise unreachable(url, error) from None
-    try:
-        version = await connection.fetchval("SHOW server_version")
-        has_extension = await connection.fetchval(
-            "SELECT count(*) FROM pg_available_extensions WHERE name = 'btree_gin'"
-        )
-        applied = await PostgresSchema(connection).applied()
-    finally:
-        await connection.close()
+    from bowerbird.storage.postgres import schema  # noqa: PLC0415 - its driver is slow to import
+
+    version, has_extension, applied = await schema.found(url)
     steps = migrations.pending(migrations.available("postgres"), applied)
     detail = (
         "the extension btree_gin is available"
@@ -151,7 +137,7 @@ async def of_postgres(url: str) -> Diagnosis:
         else "the extension btree_gin is missing"
     )
     names = [step.name for step in steps]
-    return Diagnosis(f"PostgreSQL {version}", detail, names, bool(has_extension))
+    return Diagnosis(f"PostgreSQL {version}", detail, names, has_extension)
 
 
 def of_sqlite(folder: Path) -> Diagnosis:

@@ -35,7 +35,6 @@ from bowerbird.storage.database import Database
 from bowerbird.storage.files import Files
 from bowerbird.storage.migrations import SchemaProblem
 from bowerbird.storage.opening import explained
-from bowerbird.storage.postgres import schema as postgres_schema
 from bowerbird.storage.sqlite import schema as sqlite_schema
 
 
@@ -133,7 +132,9 @@ def migrate(*, files_moved: bool) -> None:
         with explained(settings.data_dir):
             applied = sqlite_schema.prepare(settings.data_dir, report=print_migration)
     else:
-        applied = asyncio.run(postgres_schema.migrate(settings.database_url, waits=_say_it_waits))
+        from bowerbird.storage.postgres import schema  # noqa: PLC0415 - its driver is slow to import
+
+        applied = asyncio.run(schema.migrate(settings.database_url, waits=_say_it_waits))
     for name in applied:
         click.echo(f"applied {name}")
     click.echo("The schema is up to date.")
@@ -175,7 +176,9 @@ async def print_addresses(settings: Settings, database: Database, *, runs_jobs: 
     problem, link = "", None
     try:
         if not settings.is_sqlite:
-            await postgres_schema.require_ready(settings.database_url)
+            from bowerbird.storage.postgres import schema  # noqa: PLC0415 - its driver is slow to import
+
+            await schema.require_ready(settings.database_url)
         link = await owner_link(opened)
         await check_files(opened)
     except (SchemaProblem, Refusal) as error:

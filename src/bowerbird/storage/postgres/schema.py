@@ -53,6 +53,19 @@ class PostgresSchema:
             )
 
 
+async def found(url: str) -> tuple[str, bool, Sequence[Applied]]:
+    """The server's version, whether it has the extension btree_gin, and the schema's steps.
+
+    Raises SchemaProblem if the server is unreachable.
+    """
+    async with _connected(url) as connection:
+        version = await connection.fetchval("SHOW server_version")
+        has_extension = await connection.fetchval(
+            "SELECT count(*) FROM pg_available_extensions WHERE name = 'btree_gin'"
+        )
+        return version, bool(has_extension), await PostgresSchema(connection).applied()
+
+
 async def migrate(
     url: str,
     known: Sequence[Migration] | None = None,
@@ -118,7 +131,10 @@ def unreachable(url: str, error: Exception) -> migrations.SchemaProblem:
 async def _connected(url: str) -> AsyncIterator[Any]:
     try:
         connection = await asyncpg.connect(url, timeout=_CONNECT_LIMIT_S)
-    except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+    except (
+        *(OSError, TimeoutError, ValueError),
+        *(asyncpg.PostgresError, asyncpg.InterfaceError),
+    ) as error:
         raise unreachable(url, error) from error
     try:
         yield connection
