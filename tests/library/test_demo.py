@@ -1,5 +1,6 @@
 """The demo fills an empty library, and is removed without a trace."""
 
+from collections import defaultdict
 from typing import Any
 
 import pytest
@@ -72,6 +73,17 @@ def test_the_demo_has_posts_of_every_kind_and_people_who_cannot_exist() -> None:
 
 
 @pytest.mark.both
+def test_the_posts_of_a_thread_follow_each_other() -> None:
+    threads = defaultdict[str, list[str]](list)
+    for post in demo.posts(NOW):
+        details = post.record.tweet_details
+        threads[details.meta.tweet_conversation_id].append(details.posted_at)
+
+    assert max(map(len, threads.values())) == 5
+    for posted in threads.values():
+        assert posted == sorted(posted)
+
+
 async def test_filling_and_removing_leaves_nothing(alice: Member) -> None:
     before = await dump(alice)
     await fill(alice)

@@ -83,6 +83,13 @@ async def test_labels_of_the_same_author_are_suggested_without_vectors(alice: Me
     assert (label["label_name"], label["reason"], label["posts"]) == ("databases", "author", 4)
 
 
+async def test_a_name_that_most_texts_contain_suggests_nothing(alice: Member) -> None:
+    await alice.save(text="old", author="a", tags=["IT", "To do"])
+    new = await alice.save(text="It has nothing to do with that", author="b")
+
+    assert await _suggested(alice, new["post_id"]) == []
+
+
 async def test_a_label_whose_name_is_in_the_text_is_suggested(alice: Member) -> None:
     await alice.save(text="old", author="a", tags=["Field notes"])
     named = await alice.save(text="My FIELD-NOTES of this week", author="b")

@@ -93,10 +93,11 @@ def _record(chosen: _Chosen, ids: dict[str, str], now: int) -> bytes:
     """The sample as a record in the format of the API. Its place follows from the date."""
     sample = _samples()[chosen.sample]
     saved_at = now - int(chosen.saved_hours_ago * _HOUR)
-    later = saved_at - _instant(sample["bookmarked_at"])
     post_id, details = ids[chosen.sample], sample["tweet_details"]
     meta = details["meta"]
     conversation = ids.get(meta["tweet_conversation_id"], post_id)
+    # The posts of a thread are as far apart as those of the sample.
+    later = _later(_demo().posts[int(conversation) - FIRST_DEMO_ID], now)
     quoted = details["quoted_tweet"]
     record = {
         **_by_nobody(sample),
@@ -125,6 +126,12 @@ def _record(chosen: _Chosen, ids: dict[str, str], now: int) -> bytes:
     for name in ("imported_at", "sort_index"):
         del record[name]
     return msgspec.json.encode(record)
+
+
+def _later(chosen: _Chosen, now: int) -> int:
+    """By how much the dates of a sample are moved."""
+    saved_at = now - int(chosen.saved_hours_ago * _HOUR)
+    return saved_at - _instant(_samples()[chosen.sample]["bookmarked_at"])
 
 
 def _highlight(

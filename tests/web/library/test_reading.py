@@ -174,6 +174,22 @@ async def test_similar_posts_are_shown_when_the_vectors_are_ready(ann: Reader) -
     assert f'href="/p/{near["post_id"]}"' in page
 
 
+async def test_the_other_posts_of_a_thread_are_not_called_similar(ann: Reader) -> None:
+    thread = {"tweet_conversation_id": "500"}
+    first = await ann.member.save(
+        post_id="500", text="bowerbirds like blue caps", meta={"tweet_is_thread": True, **thread}
+    )
+    part = {"is_sub_tweet_of_thread": True, **thread}
+    await ann.member.save(post_id="501", text="bowerbirds like blue pens", meta=part)
+    near = await ann.member.save(post_id="600", text="birds that like blue things")
+    await ann.member.embed()
+
+    page = await ann.page(f"/p/{first['post_id']}")
+
+    similar = page.partition('aria-labelledby="near"')[2].partition("</section>")[0]
+    assert re.findall(r'href="/p/(\d+)"', similar) == [near["post_id"]]
+
+
 async def test_an_unknown_post_is_not_found(ann: Reader) -> None:
     for post_id in ["1", "abc", "%00", "9" * 60, "%C3%A9"]:
         shown = await ann.person.open(f"/p/{post_id}")

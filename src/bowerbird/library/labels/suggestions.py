@@ -32,6 +32,7 @@ from bowerbird.model.words import VectorStoreState, order_key
 from bowerbird.requests.limits import SUGGESTED_LABELS_MAX
 from bowerbird.search.meaning import models
 from bowerbird.search.words.tokens import words
+from bowerbird.search.words.word_lists import STOP_WORDS
 from bowerbird.storage.database import Database, Row, Transaction
 from bowerbird.storage.libraries import DailyUseStore, LockedLibrary
 from bowerbird.storage.stores import Service, TimedService
@@ -99,7 +100,8 @@ class _Known(Struct, frozen=True):
         by_id = {row[0]: row for row in rows if row[4] > 0 and row[2] != star}
         by_word = defaultdict(list)
         for label_id, row in by_id.items():
-            if tokens := words(row[1]):
+            # "IT" is not in every text with "it".
+            if (tokens := words(row[1])) and not STOP_WORDS.issuperset(tokens):
                 by_word[tokens[0]].append((frozenset(tokens), label_id))
         return cls(by_id, by_word)
 

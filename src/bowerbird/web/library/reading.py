@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
@@ -15,7 +16,7 @@ from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account
 from bowerbird.model.posts.networks import name_of
 from bowerbird.requests.bookmarks import FlagsRequest, SimilarQuery
-from bowerbird.requests.limits import HIGHLIGHT_QUOTE_MAX, NOTE_MAX
+from bowerbird.requests.limits import HIGHLIGHT_QUOTE_MAX, NOTE_MAX, PAGE_MAX
 from bowerbird.web.account.reading import reading_form
 from bowerbird.web.library import post_parts
 from bowerbird.web.library.addresses import LIBRARY, of_post, returning
@@ -130,7 +131,7 @@ class ReadingPage:
             content=content,
             network=name_of(post["source"]),
             strand=strand,
-            near=await self._near(account, post_id, parts),
+            near=await self._near(account, post_id, strand, parts),
             suggested=await suggested(self._suggestions, account, post_id),
             json=msgspec.json.format(json_depth.cut(body), indent=2).decode(),
             **self._images.values(visit),
@@ -211,21 +212,31 @@ class ReadingPage:
         await self._images.add(account, parts, strand[:-1], with_videos=True)
         return [parts.on_page(each, is_part=True) for each in strand], [bookmark]
 
-    async def _near(self, account: Account, post_id: str, parts: PostParts) -> list[dict[str, Any]]:
-        """Similar posts, if the plan includes them and the vectors are ready."""
+    async def _near(
+        self, account: Account, post_id: str, strand: Sequence[dict[str, Any]], parts: PostParts
+    ) -> list[dict[str, Any]]:
+        """Similar posts, if the plan includes them and the vectors are ready.
+
+        Not those that the page shows already.
+        """
         if account.is_free:
             return []
         vectors = await self._bookmarks.vector_state(account)
         if vectors.store is None:
             return []
+        shown = {each["id"] for each in strand}
+        most = _SIMILAR_SHOWN + len(shown)
         try:
             found = await self._bookmarks.similar(
-                account, post_id, SimilarQuery(limit=_SIMILAR_SHOWN), vectors
+                account, post_id, SimilarQuery(limit=min(most, PAGE_MAX)), vectors
             )
         except Refusal:
             # The post is worth reading without them.
             return []
-        return [parts.nearby(each) for each in post_parts.bookmarks_in(found.body)]
+        others = (
+            each for each in post_parts.bookmarks_in(found.body) if each["post_id"] not in shown
+        )
+        return [parts.nearby(each) for each in islice(others, _SIMILAR_SHOWN)]
 
 
 def _with_list(post_id: str, before: str, beside: tuple[str, str]) -> str:
