@@ -49,6 +49,7 @@ FILTERS: list[tuple[dict[str, str], set[str]]] = [
     ({"deleted_to": "-3h"}, {"1", "2"}),
     ({"author": "mia", "deleted_from": "-3h"}, {"4"}),
     ({"author": "nobody"}, set()),
+    ({"q": "?!"}, set()),
 ]
 
 
@@ -126,6 +127,10 @@ async def test_a_filter_that_cannot_work_is_refused(
 async def test_the_free_plan_lists_and_searches_words(cast: Service) -> None:
     listed = await cast.free.client.get(PATH, params={"q": "owl"})
     refused = await cast.free.client.get(PATH, params={"author": "ada"})
+    in_query = await cast.free.client.get(PATH, params={"q": "from:ada"})
+    body = {"filter": {"q": "label:birds"}, "dry_run": True}
+    restoring = await writing.send(cast.free, "POST", "/v1/bookmarks/restore", body)
+    assert [one.json()["code"] for one in (in_query, restoring)] == ["FILTER_NOT_ALLOWED"] * 2
 
     assert listed.status_code == 200
     assert writing.refused(refused) == (402, "FILTER_NOT_ALLOWED")

@@ -23,7 +23,7 @@ from bowerbird.requests.bulk import (
 )
 from bowerbird.requests.fields import Gate, InvalidField, PageLimit, PostId, PostIds, about, unique
 from bowerbird.requests.filter_values import read_flag
-from bowerbird.requests.filters import Flag, FlagFilters, ImportedQuery
+from bowerbird.requests.filters import Flag, FlagFilters, ImportedQuery, gates_in_words
 
 Limit = Annotated[
     PageLimit | None,
@@ -190,6 +190,7 @@ class TrashQuery(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         about(
             "Words, as in a list. Of the fields, author: and label: can be used.",
             "bower",
+            gates_in=gates_in_words,
             argument={"description": "Words; of the fields only author: and label:."},
         ),
     ] = None

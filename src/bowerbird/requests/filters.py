@@ -77,7 +77,7 @@ def _read_site(name: str, text: str) -> WordQuery | None:
     return query_language.parse(f'url:"{address}"')
 
 
-def _gates_in_words(text: str) -> dict[str, Gate]:
+def gates_in_words(text: str) -> dict[str, Gate]:
     """A field of a query needs the same plan as the filter."""
     conditions = query_language.parse(text.strip()).conditions
     fields = {one.field for one in conditions if not one.is_flag}
@@ -415,7 +415,7 @@ class WordFilters(BookmarkFilters, frozen=True, kw_only=True):
             "and after:.",
             '"blue things" bower* -paint',
             filter=Reader("words", _read_words),
-            gates_in=_gates_in_words,
+            gates_in=gates_in_words,
             nullable=True,
             argument={"description": OPERATORS},
         ),

@@ -103,6 +103,8 @@ class AnnotatedPosts(Service):
             filter = msgspec.structs.replace(filter, words=words)
             filter = await self._bookmarks.labels.resolved(account, filter)
             words = filter.words
+        if words is not None and words.is_empty:
+            return AnnotatedPage([], None)
         if words is None or not words.wanted_terms:
             page = await self._read(account, filter, after, PER_PAGE)
             posts = [AnnotatedPost(one) for one in _split(page)]

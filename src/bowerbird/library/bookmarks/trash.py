@@ -317,8 +317,8 @@ def _matches(one: Trashed, filter: TrashFilter) -> bool:
         return False
     if filter.labels is not None and not _labelled(post, filter.labels.either):
         return False
-    if filter.words is None:
-        return True
+    if filter.words is None or filter.words.is_empty:
+        return filter.words is None
 
     def meets(condition: Condition) -> bool:
         if condition.field is Field.AUTHOR:

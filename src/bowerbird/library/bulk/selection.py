@@ -191,7 +191,8 @@ class BulkSelection(TimedService):
         if request.action == "restore":
             filters = request.filters
             if filters is not None:
-                plans.check_fields(account, gates_for(ChangeFilters, dict.fromkeys(given(filters))))
+                values = {name: getattr(filters, name) for name in given(filters)}
+                plans.check_fields(account, gates_for(ChangeFilters, values))
                 if (narrow := await self._search.filter(account, filters)) is not None:
                     found = await self._search.found(account, narrow)
                     return [one.post_id for one in reversed(found)]
