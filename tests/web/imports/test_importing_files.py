@@ -80,6 +80,17 @@ async def test_the_page_lists_files_that_are_not_imported_yet(house: House) -> N
     assert "Files that are not imported yet" not in text_of(await person.open("/import"))
 
 
+async def test_a_file_that_cannot_be_read_takes_no_place_of_others(house: House) -> None:
+    person = await house.owner()
+    check = await checked(house, person, posts("1"))
+
+    for name in ("a.bin", "b.bin"):
+        assert "Not imported" in text_of(await checked(house, person, b"\x00" * 99, name))
+    await checked(house, person, posts("2"), "other.json")
+
+    assert "1 post is in" in text_of(await brought_in(house, person, check))
+
+
 async def test_a_check_tells_what_is_left_out_and_why(house: House) -> None:
     person = await house.owner()
     await brought_in(house, person, await checked(house, person, posts("1")))

@@ -351,9 +351,12 @@ class CheckedImports:
         with self._rates.receiving(account), self._folders.receiving(account_id) as folder:
             sent = await receive(folder.path)
             job_id = new_job_id()
-            # Older ones of the account give way.
-            kept = checked_files_of(account_id)
-            await self._files.delete_all_but_newest(kept, limits.CHECKED_FILES_MAX - 1)
+            # Older ones of the account give way, and first those that could not be read.
+            kept = await self._kept(account)
+            failed = [name for name, job in kept if job and job.state == JobState.FAILED]
+            await self._files.delete(*failed)
+            folder_name = checked_files_of(account_id)
+            await self._files.delete_all_but_newest(folder_name, limits.CHECKED_FILES_MAX - 1)
             await self._files.put(_name(account_id, job_id), sent.path)
             return await self._jobs.start(
                 account,
@@ -377,11 +380,15 @@ class CheckedImports:
     async def waiting(self, account: Account) -> list[FileImport]:
         """Files that are being read, and checked ones that can still be imported, newest first."""
         found = list(await self._jobs.unfinished(account))
-        for name in await self._files.names(checked_files_of(account.account_id)):
-            job = await self._jobs.find(account, name.rpartition("/")[2])
+        for _, job in await self._kept(account):
             if job and job.state == JobState.COMPLETED and self.kept_until(job) >= self._clock():
                 found.append(job)
         return sorted(found, key=lambda job: job.created_at, reverse=True)
+
+    async def _kept(self, account: Account) -> list[tuple[str, FileImport | None]]:
+        """The kept files and their checks."""
+        names = await self._files.names(checked_files_of(account.account_id))
+        return [(name, await self._jobs.find(account, name.rpartition("/")[2])) for name in names]
 
     async def run(self, account: Account, job_id: str, *, with_likes: bool, client: str) -> str:
         """Imports the file of a completed check, once; returns the id of the import's job."""

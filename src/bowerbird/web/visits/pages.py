@@ -81,7 +81,7 @@ MESSAGES: Final = {
     "view-moved": "Moved.",
     "view-pinned": "The sidebar shows the view.",
     "view-unpinned": "The sidebar does not show the view any more.",
-    "view-deleted": "The view is deleted. Its posts stay. It can be restored for an hour.",
+    "view-deleted": "The view is deleted. Its posts stay. It can be restored for 30 days.",
     "label-refused": "That label is not suggested for this post again.",
     "label-made": "The label is made.",
     "label-known": "That label exists already.",
