@@ -199,8 +199,16 @@ def invalid(parameter: str, problem: str) -> Refusal:
     return Refusal(Code.INVALID_REQUEST, f"{parameter}: {problem}.")
 
 
+class NotFound(Refusal):
+    """`kind` names what the account does not have."""
+
+    def __init__(self, kind: str, key: str) -> None:
+        Refusal.__init__(self, Code.NOT_FOUND, f"No {kind} {shown(key)} on this account.")
+        self.kind = kind
+
+
 def not_found(kind: str, key: str) -> Refusal:
-    return Refusal(Code.NOT_FOUND, f"No {kind} {shown(key)} on this account.")
+    return NotFound(kind, key)
 
 
 def account_gone() -> Refusal:

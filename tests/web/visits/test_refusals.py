@@ -52,7 +52,9 @@ FORMS = [
         Form(PASSKEY, ANY_PAGE, {"passkey": "{passkey}", "name": name}, "1 to 100 printable")
         for name in ("", "   ", "x" * 101, "a\nb", "a\u202eb", "a\x7fb")
     ),
-    Form(PASSKEY, ANY_PAGE, {"passkey": MARKUP, "name": "x"}, "No passkey", 404),
+    Form(
+        PASSKEY, ANY_PAGE, {"passkey": MARKUP, "name": "x"}, "This passkey no longer exists.", 404
+    ),
     Form(
         *("/webhooks", "", {"url": "ftp://example.com", "saved": "on", "q": "bower*"}),
         *("Must be an address such as https://hooks.example.com/b.", 400),
@@ -64,9 +66,9 @@ FORMS = [
         "The query has more than 1,000 characters.",
     ),
     Form("/digests", "", {"frequency": "hourly", "hour": "99"}, "frequency"),
-    Form("/exports", "", {**CSV, "media_type": "smell"}, "media_type: must be one of"),
-    Form("/exports", "", {**CSV, "bookmarked_from": "soon"}, "must be an ISO 8601 date"),
-    Form("/exports", "", {**CSV, "view": "none"}, "No Smart View 'none' on this account.", 404),
+    Form("/exports", "", {**CSV, "media_type": "smell"}, "“Type” must be one of"),
+    Form("/exports", "", {**CSV, "bookmarked_from": "soon"}, "“Saved from” must be a date"),
+    Form("/exports", "", {**CSV, "view": "none"}, "This Smart View no longer exists.", 404),
     Form("/exports", "", {**CSV, "format": "docx"}, "Choose a format."),
     Form("/import/links", "/import", {"links": " \n "}, "Paste at least one link."),
     Form(
@@ -132,7 +134,7 @@ FORMS = [
     Form(
         *("/sharing/new", "/sharing/new?label=birds"),
         {"label": "birds", "audience": "public", "name": "N", "is_indexed": "on"},
-        "name: must have 3 to 40 lowercase letters",
+        "“Name in the address” must have 3 to 40 lowercase letters",
         kept=("N",),
     ),
     Form("/sources/mastodon", "/sources", {"mastodon_server": "x"}, "", 400, ("x",)),

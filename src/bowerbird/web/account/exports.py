@@ -18,7 +18,7 @@ from bowerbird.requests.fields import gates_of, metadata_of
 from bowerbird.requests.filter_values import read_flag, read_instant
 from bowerbird.requests.filters import readers
 from bowerbird.web.library.filters import NAMES
-from bowerbird.web.visits.formats import size_text
+from bowerbird.web.visits.formats import in_form, size_text
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit
@@ -132,6 +132,7 @@ class _ExportsPage:
         return self._pages.show(
             visit,
             "exports.html",
+            problem=in_form(visit.problem, {name: words.name for name, words in NAMES.items()}),
             total=account.total,
             is_free=account.is_free,
             options=options(account, given, views, [use.label_name for use in uses[:_SUGGESTED]]),

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from bowerbird.clock import MICROSECONDS, date_of_day
+from bowerbird.errors import NotFound, Refusal
 from bowerbird.model import instants
 from bowerbird.model.instants import zone_of
 from bowerbird.requests.filter_values import DATE_RULE
@@ -204,6 +205,15 @@ def in_form(sentence: str, labels: Mapping[str, str]) -> str:
     if not separator or label is None:
         return sentence
     return f"“{label}” {said.replace(_GOT_NOTHING, '').replace(DATE_RULE, _DATE_RULE)}"
+
+
+def sentence_of(refused: Refusal) -> str:
+    """A page shows no ids, and what it does not find is what it has shown before."""
+    if not isinstance(refused, NotFound):
+        return refused.sentence
+    if refused.kind == "post":
+        return "This post is no longer in your library. It may be in the trash."
+    return f"This {refused.kind} no longer exists."
 
 
 _UNITS: Final = (("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000))

@@ -12,7 +12,7 @@ from bowerbird.requests.limits import SAVED_LABELS_MAX
 from bowerbird.settings import Settings
 from bowerbird.web import pages
 from bowerbird.web.templating import Templates
-from bowerbird.web.visits.formats import size_text
+from bowerbird.web.visits.formats import sentence_of, size_text
 from bowerbird.web.visits.visit import Visit, is_ip_address
 from bowerbird.wire.responses import answer_cache
 from bowerbird.wire.responses.replies import Header, Reply
@@ -212,14 +212,14 @@ class VisitPages:
         action: tuple[str, str],
         heading: str = "Nothing was changed",
     ) -> Reply:
-        return self.problem(visit, refused.status, heading, refused.sentence, action)
+        return self.problem(visit, refused.status, heading, sentence_of(refused), action)
 
     def json(self, value: Any, *, status: int = 200) -> Reply:
         """An answer to a script of one of these pages."""
         return Reply(status, list(_JSON), msgspec.json.encode(value))
 
     def refusal_as_json(self, refused: Refusal) -> Reply:
-        reply = self.json({"error": refused.sentence}, status=refused.status)
+        reply = self.json({"error": sentence_of(refused)}, status=refused.status)
         headers = [(k.lower().encode(), v.encode()) for k, v in refused.headers.items()]
         return reply.with_headers(*headers)
 

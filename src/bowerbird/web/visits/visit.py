@@ -14,7 +14,7 @@ from bowerbird import errors
 from bowerbird.errors import Code, Refusal
 from bowerbird.model.accounts import Account, SignedIn, Where
 from bowerbird.settings import Settings
-from bowerbird.web.visits.formats import DateWords, Times, accepted
+from bowerbird.web.visits.formats import DateWords, Times, accepted, sentence_of
 from bowerbird.wire import bodies
 from bowerbird.wire.auth import network_of
 from bowerbird.wire.pipeline import Request
@@ -266,7 +266,7 @@ class Visit(Struct, kw_only=True):
     @property
     def problem(self) -> str:
         """The sentence about the form that was refused, or ''."""
-        return self.refused.sentence if self.refused else ""
+        return sentence_of(self.refused) if self.refused else ""
 
     @property
     def network(self) -> str:
