@@ -21,7 +21,7 @@ import msgspec
 
 from bowerbird.cli.context import opened_library, settings_from_environment
 from bowerbird.clock import system_clock
-from bowerbird.jobs.account_jobs import LinkJobs, MediaJobs, SourceJobs, WebhookJobs
+from bowerbird.jobs.account_jobs import AccountJobs
 from bowerbird.jobs.worker import JobKind, Progress, Recurring, Worker
 from bowerbird.library.accounts.accounts import Accounts
 from bowerbird.library.upkeep.checks import Checks
@@ -170,7 +170,7 @@ async def started(*command: str, environment: dict[str, str]) -> asyncio.subproc
 async def work_until(
     is_over: Callable[[], Awaitable[bool]],
     database: Database,
-    jobs: LinkJobs | MediaJobs | SourceJobs | WebhookJobs,
+    jobs: AccountJobs,
     report: Report,
     lease_s: float,
 ) -> None:

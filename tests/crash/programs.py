@@ -11,7 +11,7 @@ from typing import Final
 
 from bowerbird.clock import system_clock
 from bowerbird.connections.fetching import PublicFetcher
-from bowerbird.jobs.account_jobs import LinkJobs, MediaJobs, SourceJobs, WebhookJobs
+from bowerbird.jobs.account_jobs import link_jobs, media_jobs, source_jobs, webhook_jobs
 from bowerbird.library import links
 from bowerbird.library.bulk.changes import BulkChanges
 from bowerbird.library.connections.connections import Connections
@@ -76,7 +76,7 @@ async def keep_images(
             state = await preferences.state(account)
             return bool(state.total and not state.waiting)
 
-        jobs = MediaJobs(database, keeping, system_clock)
+        jobs = media_jobs(database, keeping, system_clock)
         await work_until(is_over, database, jobs, report, lease_s)
 
 
@@ -95,7 +95,7 @@ async def read_links(port: int, folder: Path) -> None:
         async def is_over() -> bool:
             return not (await reading.counts(account)).waiting
 
-        await work_until(is_over, database, LinkJobs(database, reading, system_clock), silent, 1.0)
+        await work_until(is_over, database, link_jobs(database, reading, system_clock), silent, 1.0)
 
 
 async def read_sources(report: Report = silent, *, lease_s: float = 2.0) -> None:
@@ -107,7 +107,7 @@ async def read_sources(report: Report = silent, *, lease_s: float = 2.0) -> None
             [connection] = await connections.all(account.account_id)
             return connection.last_run_at is not None and not connection.run_id
 
-        jobs = SourceJobs(database, Sync(database, system_clock, settings), system_clock)
+        jobs = source_jobs(database, Sync(database, system_clock, settings), system_clock)
         await work_until(is_over, database, jobs, report, lease_s)
 
 
@@ -118,7 +118,7 @@ async def send_messages() -> None:
         async def is_over() -> bool:
             return account.account_id not in await delivering.due_accounts(0)
 
-        jobs = WebhookJobs(database, delivering, system_clock)
+        jobs = webhook_jobs(database, delivering, system_clock)
         await work_until(is_over, database, jobs, silent, 1.0)
 
 

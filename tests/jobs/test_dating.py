@@ -13,7 +13,7 @@ from bowerbird.clock import system_clock
 from bowerbird.jobs.account_jobs import ReindexJobs
 from bowerbird.library.bookmarks.writing.bookmark_row import counted_words, stored_words
 from bowerbird.library.upkeep.checks import Checks
-from bowerbird.library.upkeep.corrections import Dating
+from bowerbird.library.upkeep.corrections import Reindexing
 from bowerbird.model.instants import UNKNOWN, with_offset
 from bowerbird.model.posts.media import BITS
 from bowerbird.search.words.tokens import INDEX_FORM
@@ -21,6 +21,7 @@ from bowerbird.storage.bookmarks.upsert import StoredPost, UpsertStore
 from bowerbird.storage.database import Readable, Transaction, place_values
 from bowerbird.storage.libraries import LibraryStore
 from tests.support import make, waiting, working
+from tests.support.posts.sources import no_report
 from tests.support.service import NOW, Member
 
 pytestmark = pytest.mark.anyio
@@ -70,7 +71,7 @@ DAMAGE: Final = f"UPDATE bookmark SET author_key = 'x'{OF_POST}"  # noqa: S608 -
 async def _undate(member: Member, post_ids: list[str]) -> None:
     """Stores posts as an earlier release did."""
     await _change(member, post_ids, lambda json: TIME_IN_JSON.sub(rb'\1""', json, count=1))
-    sql = f"UPDATE bookmark SET posted_at = :unknown{OF_POST}"  # noqa: S608 - ours
+    sql = f"UPDATE bookmark SET posted_at = :unknown, word_form = 3{OF_POST}"  # noqa: S608 - ours
     await _run(member, sql, post_ids, unknown=UNKNOWN)
 
 
@@ -129,7 +130,7 @@ async def test_a_post_that_cannot_be_read_stays_as_it_is_and_is_reported(alice: 
 
     before = await _stored(alice, ids)
 
-    await Dating(alice.database, system_clock).run(alice.account_id)
+    await Reindexing(alice.database, system_clock).run(alice.account_id, no_report)
 
     assert await _stored(alice, ids) == before
     # More of them than the posts of a turn do not hold up the others.
@@ -190,7 +191,7 @@ async def test_a_post_that_gets_a_time_gets_the_article_that_it_quotes(alice: Me
     await _save_quotes(alice, ["5"])
     await _undate(alice, ["5"])
 
-    await Dating(alice.database, system_clock).run(alice.account_id)
+    await Reindexing(alice.database, system_clock).run(alice.account_id, no_report)
 
     assert await alice.ids(media_type="article") == ["5"]
     assert await _found(alice) == []

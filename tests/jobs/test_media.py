@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bowerbird.clock import system_clock
-from bowerbird.jobs.account_jobs import MediaJobs
+from bowerbird.jobs.account_jobs import media_jobs
 from bowerbird.model.jobs import JobResponse
 from bowerbird.model.posts.media import KIND
 from bowerbird.storage.upkeep.jobs import JobStore
@@ -80,7 +80,7 @@ async def test_many_images_leave_turns_to_others(
     own = shelf.picture("own")
     await bob.save(attachments=[image(own)])
     # The clock of jobs decides which account was served longest ago.
-    jobs = MediaJobs(alice.database, shelf.keeping, system_clock, turn_s=0.05)
+    jobs = media_jobs(alice.database, shelf.keeping, system_clock, turn_s=0.05)
     worker = working.worker(alice.database, jobs.kind.run, kinds=[jobs.kind], lanes=1)
 
     async def is_kept() -> bool:

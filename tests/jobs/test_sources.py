@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bowerbird.jobs.account_jobs import SourceJobs
+from bowerbird.jobs.account_jobs import source_jobs
 from bowerbird.jobs.worker import Paused
 from bowerbird.model.connections import KIND
 from bowerbird.model.jobs import Job, JobResponse
@@ -57,7 +57,7 @@ async def test_a_long_run_pauses_for_others_and_continues(
     desk = Desk(alice, networks, tmp_path)
     networks.statuses = [status(number) for number in range(120, 0, -1)]
     await desk.mastodon()
-    jobs = SourceJobs(alice.database, desk.sync, alice.clock, turn_s=0)
+    jobs = source_jobs(alice.database, desk.sync, alice.clock, turn_s=0)
     job = Job(alice.account_id, "job", KIND, b"{}", 1)
 
     for _ in range(2):

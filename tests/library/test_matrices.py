@@ -1,5 +1,7 @@
 """Cached matrices and scans follow changes of the stored vectors."""
 
+from typing import Final
+
 import pytest
 
 from bowerbird.library.vectors import builds
@@ -113,6 +115,10 @@ async def _scores(member: Member) -> dict[int, float]:
     return dict(zip(found.numbers.tolist(), found.scores.tolist(), strict=True))
 
 
+# A post with it is more than a link, also without a text.
+PHOTO: Final = {"type": "photo", "url": "https://example.com/a.jpg"}
+
+
 @pytest.mark.both
 async def test_vectors_that_are_stored_together_are_those_of_the_rows(
     alice: Member, monkeypatch: pytest.MonkeyPatch
@@ -126,7 +132,7 @@ async def test_vectors_that_are_stored_together_are_those_of_the_rows(
     assert len(await vectors.part_ends(alice.account_id, store.model)) == 3
     # One post is embedded again, one has no text any more, and one is deleted.
     await alice.change(posts[0], tweet_details={"text": "Tax law"})
-    await alice.change(posts[2], tweet_details={"text": ""}, author={})
+    await alice.change(posts[2], tweet_details={"text": "", "attachments": [PHOTO]}, author={})
     await alice.save(text="later")
     await alice.remove(posts[4]["post_id"])
     await alice.embed()

@@ -278,7 +278,10 @@ async def test_a_post_that_lost_its_text_is_no_longer_found(alice: Member) -> No
     post = make.post(text="Our kitten sleeps.", author="", name="")
     await alice.save_all([post, make.post(text="Interest rates rise.")])
     await alice.embed()
-    await alice.save_all([_with_text(post, "")])
+    photo = {"type": "photo", "url": "https://example.com/a.jpg"}
+    await alice.save_all(
+        [make.post(post_id=post["post_id"], author="", name="", attachments=[photo])]
+    )
     assert await alice.ids(vector_search_term="a cat") == [post["post_id"]]
 
     await alice.embed()

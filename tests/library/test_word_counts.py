@@ -346,7 +346,7 @@ async def test_a_post_that_changes_meanwhile_is_counted_once(alice: Member, tmp_
     posts = await counts.uncounted_posts(account, [1, 2], INDEX_FORM)
     await alice.change(post, tweet_details={**post["tweet_details"], "text": "nest"})
 
-    await Reindexing(alice.database, alice.clock).write(alice.account_id, posts)
+    await Reindexing(alice.database, alice.clock).write(account, posts)
 
     assert await counts.of(account, ["bird", "nest"]) == {"bird": 1, "nest": 1}
     assert await counts.stored(account) == await indexed(alice.database, account, tmp_path)

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from bowerbird.library.imports.intake import Intake
 from bowerbird.model.labels import clean_name
+from bowerbird.sources import own_json
 from tests.support import make, writing
 from tests.support.service import Member
 from tests.support.writing import DAY
@@ -142,7 +144,9 @@ async def test_a_deleted_bookmark_can_be_restored_for_30_days(alice: Member) -> 
 async def test_a_bookmark_saved_again_after_deletion_is_not_overwritten(alice: Member) -> None:
     record = await alice.save(post_id="1", is_read=True, tags=["x"])
     await _delete(alice)
-    await alice.change(record, is_read=False, tags=["y"])
+    again = own_json.whole_post(make.raw({**record, "is_read": False, "tags": ["y"]}))
+    intake = Intake(alice.database, alice.clock)
+    await intake.take(await alice.account(), [again], is_saving=True)
     living = await writing.bookmark(alice, "1")
 
     response = await writing.send(alice, "POST", "/v1/bookmarks/1/restore")

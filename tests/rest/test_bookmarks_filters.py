@@ -6,12 +6,13 @@ import pytest
 
 from bowerbird.clock import system_clock
 from bowerbird.jobs.account_jobs import ReindexJobs
-from bowerbird.library.upkeep.corrections import PostTraits
+from bowerbird.library.upkeep.corrections import Reindexing
 from bowerbird.model.posts.networks import NETWORKS, bits_of, called
 from bowerbird.storage.database import Transaction
 from tests.support import make, saving, writing
 from tests.support.imports import found, run
 from tests.support.in_turn import in_turn
+from tests.support.posts.sources import no_report
 from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio
@@ -426,7 +427,7 @@ async def _forget(member: Member) -> None:
     async def work(transaction: Transaction) -> None:
         values = {"account_id": member.account_id}
         await transaction.run(
-            "UPDATE bookmark SET language = NULL, media = media & 65535"
+            "UPDATE bookmark SET language = NULL, media = media & 65535, word_form = 3"
             " WHERE account_id = :account_id",
             values,
         )
@@ -441,14 +442,14 @@ async def test_the_languages_of_stored_posts_are_found_in_the_background(
     await fill(alice)
     await bob.save()
     await _forget(alice)
-    languages = PostTraits(alice.database)
+    languages = Reindexing(alice.database, alice.clock, 0)
     assert await listed(alice, language="de") == set()
     assert "16" in await listed(alice, q="-lang:en")
     await ReindexJobs(alice.database, system_clock).sweep()
-    assert await languages.due_accounts(0) == [alice.account_id]
+    assert await languages.due_accounts(0, job_kind="") == [alice.account_id]
 
-    await languages.run(alice.account_id)
+    await languages.run(alice.account_id, no_report)
 
-    assert await languages.due_accounts(0) == []
+    assert await languages.due_accounts(0, job_kind="") == []
     assert await listed(alice, language="de") == {"11", "16"}
     assert await listed(alice, language="und") == {"13", "14", "18"}

@@ -5,10 +5,11 @@ from typing import Any
 import httpx
 import pytest
 
-from bowerbird.library.upkeep.corrections import PostTraits
+from bowerbird.library.upkeep.corrections import Reindexing
 from bowerbird.storage.database import Transaction
 from tests.rest.test_changes import library, since_now
 from tests.support import make, writing
+from tests.support.posts.sources import no_report
 from tests.support.service import Member, Service
 
 pytestmark = pytest.mark.anyio
@@ -138,7 +139,7 @@ async def test_pictures_of_stored_posts_are_looked_at_in_the_background(alice: M
     await alice.save_all(posts)
 
     async def as_the_release_before(transaction: Transaction) -> None:
-        forget = "UPDATE bookmark SET media = media & ~524288, picture_print = NULL"
+        forget = "UPDATE bookmark SET media = media & ~524288, picture_print = NULL, word_form = 3"
         await transaction.run(f"{forget} WHERE account_id = :id", {"id": alice.account_id})
 
     await alice.database.write(as_the_release_before)
@@ -147,7 +148,7 @@ async def test_pictures_of_stored_posts_are_looked_at_in_the_background(alice: M
     # What that release knew is found as before.
     assert await alice.ids(max_words="2") == ["12", "11"]
 
-    await PostTraits(alice.database).run(alice.account_id)
+    await Reindexing(alice.database, alice.clock, 0).run(alice.account_id, no_report)
 
     assert short(await groups(alice)) == {("picture", "11", "12")}
     assert "hint" not in (await alice.get(PATH)).json()["meta"]

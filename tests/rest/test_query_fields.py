@@ -6,13 +6,14 @@ import pytest
 
 from bowerbird.clock import system_clock
 from bowerbird.jobs.account_jobs import ReindexJobs
-from bowerbird.library.upkeep.corrections import PostTraits
+from bowerbird.library.upkeep.corrections import Reindexing
 from bowerbird.model.accounts import Reading
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Transaction
 from tests.support import make, toolcalls, writing
 from tests.support.exporting import exported
 from tests.support.in_turn import in_turn
+from tests.support.posts.sources import no_report
 from tests.support.service import Member, Service
 from tests.support.writing import DAY
 
@@ -355,7 +356,8 @@ async def _forget(member: Member) -> None:
 
     async def work(transaction: Transaction) -> None:
         await transaction.run(
-            "UPDATE bookmark SET media = media & 65535, text_print = NULL, link_print = NULL"
+            "UPDATE bookmark SET media = media & 65535, text_print = NULL, link_print = NULL,"
+            " word_form = 3"
             " WHERE account_id = :account_id",
             {"account_id": member.account_id},
         )
@@ -368,16 +370,16 @@ async def test_stored_posts_are_looked_at_in_the_background(alice: Member, bob: 
     await fill(alice)
     await bob.save()
     await _forget(alice)
-    traits = PostTraits(alice.database)
+    traits = Reindexing(alice.database, alice.clock, 0)
     page = await alice.listed(max_words="9")
     assert page["data"] == []
     assert "still being looked at" in page["meta"]["hint"]
     await ReindexJobs(alice.database, system_clock).sweep()
-    assert await traits.due_accounts(0) == [alice.account_id]
+    assert await traits.due_accounts(0, job_kind="") == [alice.account_id]
 
-    await traits.run(alice.account_id)
+    await traits.run(alice.account_id, no_report)
 
-    assert await traits.due_accounts(0) == []
+    assert await traits.due_accounts(0, job_kind="") == []
     for q, found in FOUND.items():
         assert await listed(alice, q=q) == found, q
     assert "hint" not in (await alice.listed(max_words="9"))["meta"]
@@ -392,8 +394,8 @@ async def test_a_post_that_cannot_be_read_is_looked_at_once(alice: Member) -> No
         await transaction.run("DELETE FROM content", {})
 
     await alice.database.write(work)
-    traits = PostTraits(alice.database)
+    traits = Reindexing(alice.database, alice.clock, 0)
 
-    await traits.run(alice.account_id)
+    await traits.run(alice.account_id, no_report)
 
-    assert await traits.due_accounts(0) == []
+    assert await traits.due_accounts(0, job_kind="") == []

@@ -21,9 +21,6 @@ pytestmark = pytest.mark.anyio
 SWEEPS = {
     # A worker looks for accounts with something to do; what it then does is limited to each.
     ("accounts", "partly_deleted"): "accounts whose deletion was interrupted",
-    ("annotations", "accounts_to_index"): "accounts with notes that are not searchable yet",
-    ("checks", "accounts_with_undated"): "accounts with posts that have no time yet",
-    ("checks", "accounts_without_traits"): "accounts with posts to find the traits of",
     ("connections", "due_accounts"): "accounts whose sources are to be read",
     ("digests", "due_accounts"): "accounts whose digest is to be written",
     ("links", "due_accounts"): "accounts with links whose text is to be read",

@@ -7,7 +7,7 @@ Long jobs end to let others take turns.
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Final
+from typing import Final, Self
 
 import msgspec
 
@@ -26,7 +26,7 @@ from bowerbird.library.links import LinkReading
 from bowerbird.library.media.keeping import Keeping
 from bowerbird.library.rules.matching import RuleNearness
 from bowerbird.library.rules.running import RuleRuns
-from bowerbird.library.upkeep.corrections import Dating, PostTraits, Reindexing
+from bowerbird.library.upkeep.corrections import Reindexing
 from bowerbird.library.vectors.builds import (
     BUILD_EVERY_S,
     JOB,
@@ -64,34 +64,25 @@ _RETRY_AFTER_ERROR_S: Final = 600
 
 
 class AccountJobs(TimedService):
-    """Jobs of one kind. Each subclass says what a job does, and may say which accounts are due."""
+    """The jobs of one kind, of which an account has one at a time."""
 
     def __init__(
-        self,
-        database: Database,
-        clock: Clock,
-        name: str,
-        priority: int,
-        turn_s: float,
-        *,
-        due_accounts: DueAccounts | None = None,
-        is_waiting: bool = False,
-        own_lanes: int = 0,
+        self, database: Database, clock: Clock, kind: JobKind, priority: int, *due: DueAccounts
     ) -> None:
+        """`due` finds the accounts that have something to do."""
         super().__init__(database, clock)
-        self.kind = JobKind(name, self._run, is_waiting=is_waiting, own_lanes=own_lanes)
-        self.recurring: list[Recurring] = []
-        self._turn_s = turn_s
-        self._priority = priority
-        self._due_accounts = due_accounts
+        self.kind, self.recurring = kind, list[Recurring]()
+        self._priority, self._due = priority, due
+
+    def sweeps(self, name: str, every_s: float, *others: Recurring) -> Self:
+        """Looks for work at regular intervals, and does these other tasks too."""
+        self.recurring = [Recurring(name, every_s, self.sweep), *others]
+        return self
 
     async def sweep(self) -> None:
         """Adds a job for each account that is due."""
-        if self._due_accounts is not None:
-            await self._add_all(self._due_accounts)
-
-    async def _run(self, job: Job, progress: Progress) -> None:
-        raise NotImplementedError
+        for due_accounts in self._due:
+            await self._add_all(due_accounts)
 
     async def _add_all(self, due_accounts: DueAccounts) -> None:
         after = 0
@@ -112,133 +103,96 @@ def in_turns(progress: Progress, turn_s: float) -> Progress:
     return report
 
 
-class MediaJobs(AccountJobs):
-    """Keeps the images of posts, at the priority of embedding."""
+def media_jobs(
+    database: Database, keeping: Keeping, clock: Clock, turn_s: float = TURN_S
+) -> AccountJobs:
+    """Keep the images of posts, at the priority of embedding."""
 
-    def __init__(
-        self, database: Database, keeping: Keeping, clock: Clock, turn_s: float = TURN_S
-    ) -> None:
-        due = keeping.due_accounts
-        super().__init__(database, clock, media.KIND, MEDIA, turn_s, due_accounts=due)
-        self._keeping = keeping
-        self.recurring = [
-            # People watch their library fill after an import.
-            Recurring("keep images", 10.0, self.sweep),
-            Recurring("delete leftover images", _DAY_S, keeping.delete_leftovers),
-        ]
-
-    async def _run(self, job: Job, progress: Progress) -> None:
+    async def run(job: Job, progress: Progress) -> None:
         try:
-            await self._keeping.run(job.account_id, in_turns(progress, self._turn_s))
+            await keeping.run(job.account_id, in_turns(progress, turn_s))
         except Refusal:
-            await self._keeping.postpone(job.account_id, _RETRY_AFTER_ERROR_S)
+            await keeping.postpone(job.account_id, _RETRY_AFTER_ERROR_S)
             raise
 
+    jobs = AccountJobs(database, clock, JobKind(media.KIND, run), MEDIA, keeping.due_accounts)
+    leftovers = Recurring("delete leftover images", _DAY_S, keeping.delete_leftovers)
+    # People watch their library fill after an import.
+    return jobs.sweeps("keep images", 10.0, leftovers)
 
-class LinkJobs(AccountJobs):
-    """Reads the text of posts that are only links, in lanes for the network."""
 
-    def __init__(
-        self, database: Database, reading: LinkReading, clock: Clock, turn_s: float = _LINKS_TURN_S
-    ) -> None:
-        super().__init__(
-            *(database, clock, networks.KIND, LINKS, turn_s),
-            due_accounts=reading.due_accounts,
-            is_waiting=True,
-        )
-        self._reading = reading
-        if reading.is_on:
-            self.recurring = [
-                # A person who has saved a link looks at it.
-                Recurring("read links", 2.0, self.sweep),
-                Recurring("forget hosts of posts", _DAY_S, reading.turns.forget),
-            ]
+def link_jobs(
+    database: Database, reading: LinkReading, clock: Clock, turn_s: float = _LINKS_TURN_S
+) -> AccountJobs:
+    """Read the text of posts that are only links, in lanes for the network."""
 
-    async def _run(self, job: Job, progress: Progress) -> None:
+    async def run(job: Job, progress: Progress) -> None:
         after = msgspec.json.decode(job.parameters, type=networks.LinkJob).after
-        await self._reading.run(job.account_id, in_turns(progress, self._turn_s), after)
+        await reading.run(job.account_id, in_turns(progress, turn_s), after)
+
+    kind = JobKind(networks.KIND, run, is_waiting=True)
+    jobs = AccountJobs(database, clock, kind, LINKS, reading.due_accounts)
+    if not reading.is_on:
+        return jobs
+    # A person who has saved a link looks at it.
+    hosts = Recurring("forget hosts of posts", _DAY_S, reading.turns.forget)
+    return jobs.sweeps("read links", 2.0, hosts)
 
 
-class SourceJobs(AccountJobs):
-    """Reads connected sources, in lanes for the network."""
+def source_jobs(
+    database: Database, sync: Sync, clock: Clock, turn_s: float = TURN_S
+) -> AccountJobs:
+    """Read connected sources, in lanes for the network."""
 
-    def __init__(
-        self, database: Database, sync: Sync, clock: Clock, turn_s: float = TURN_S
-    ) -> None:
-        super().__init__(
-            *(database, clock, connections.KIND, SOURCES, turn_s),
-            due_accounts=sync.due_accounts,
-            is_waiting=True,
-        )
-        self._sync = sync
-        self.recurring = [Recurring("read sources", 60.0, self.sweep)]
+    async def run(job: Job, progress: Progress) -> None:
+        await sync.run(job.account_id, in_turns(progress, turn_s), turn_s)
 
-    async def _run(self, job: Job, progress: Progress) -> None:
-        turn_s = self._turn_s
-        await self._sync.run(job.account_id, in_turns(progress, turn_s), turn_s)
+    kind = JobKind(connections.KIND, run, is_waiting=True)
+    jobs = AccountJobs(database, clock, kind, SOURCES, sync.due_accounts)
+    return jobs.sweeps("read sources", 60.0)
 
 
-class RuleJobs(AccountJobs):
-    """Runs the rules of accounts on what has happened to their libraries."""
+def rule_jobs(
+    database: Database, clock: Clock, meaning: SemanticSearch, turn_s: float = TURN_S
+) -> AccountJobs:
+    """Run the rules of accounts on what has happened to their libraries."""
+    suggestions = LabelSuggestions(database, meaning)
+    runs = RuleRuns(database, clock, RuleNearness(suggestions.of_posts, meaning, clock))
 
-    def __init__(
-        self, database: Database, clock: Clock, meaning: SemanticSearch, turn_s: float = TURN_S
-    ) -> None:
-        suggestions = LabelSuggestions(database, meaning)
-        runs = RuleRuns(database, clock, RuleNearness(suggestions.of_posts, meaning, clock))
-        super().__init__(
-            *(database, clock, rules.KIND, RULES, turn_s), due_accounts=runs.due_accounts
-        )
-        self._runs = runs
-        # A person who has saved a post looks at it.
-        self.recurring = [Recurring("run rules", 2.0, self.sweep)]
+    async def run(job: Job, progress: Progress) -> None:
+        await runs.run(job.account_id, in_turns(progress, turn_s))
 
-    async def _run(self, job: Job, progress: Progress) -> None:
-        await self._runs.run(job.account_id, in_turns(progress, self._turn_s))
+    jobs = AccountJobs(database, clock, JobKind(rules.KIND, run), RULES, runs.due_accounts)
+    # A person who has saved a post looks at it.
+    return jobs.sweeps("run rules", 2.0)
 
 
-class WebhookJobs(AccountJobs):
-    """Delivers the messages of webhooks. A job of an account waits for no job of another kind."""
+def webhook_jobs(
+    database: Database, delivering: Delivering, clock: Clock, turn_s: float = _WEBHOOKS_TURN_S
+) -> AccountJobs:
+    """Deliver the messages of webhooks. A job of an account waits for no job of another kind."""
 
-    def __init__(
-        self,
-        database: Database,
-        delivering: Delivering,
-        clock: Clock,
-        turn_s: float = _WEBHOOKS_TURN_S,
-    ) -> None:
-        super().__init__(
-            *(database, clock, events.KIND, WEBHOOKS, turn_s),
-            due_accounts=delivering.due_accounts,
-            own_lanes=WEBHOOK_LANES,
-        )
-        self._delivering = delivering
-        # A message arrives within seconds.
-        self.recurring = [Recurring("webhooks", 1.0, self.sweep)]
-
-    async def sweep(self) -> None:
-        await super().sweep()
-        await self._add_all(self._delivering.waiting_accounts)
-
-    async def _run(self, job: Job, _: Progress) -> None:
-        if await self._delivering.run(job.account_id, self._turn_s):
+    async def run(job: Job, _: Progress) -> None:
+        if await delivering.run(job.account_id, turn_s):
             raise Paused
+
+    due = (delivering.due_accounts, delivering.waiting_accounts)
+    kind = JobKind(events.KIND, run, own_lanes=WEBHOOK_LANES)
+    # A message arrives within seconds.
+    return AccountJobs(database, clock, kind, WEBHOOKS, *due).sweeps("webhooks", 1.0)
 
 
 class ReindexJobs(AccountJobs):
     """Writes what earlier releases stored again, and completes counts, at the lowest priority.
 
-    That is the words of posts in the current form, and the time, the language and the traits of
-    posts that have none.
+    Posts with words of an older form get those of the current one, and the time, the language and
+    the traits if they have none.
     """
 
     def __init__(self, database: Database, clock: Clock, turn_s: float = TURN_S) -> None:
-        super().__init__(database, clock, REINDEX, REINDEXING, turn_s)
+        super().__init__(database, clock, JobKind(REINDEX, self._run), REINDEXING)
+        self._turn_s = turn_s
         self._reindexing = Reindexing(database, clock)
-        self._dating = Dating(database, clock)
-        self._traits = PostTraits(database)
-        # No release of today stores a post without a time.
-        self._has_dated = False
         # Imports of files leave changes of counts, which ranking does not know until they are
         # added.
         self.recurring = [
@@ -251,16 +205,9 @@ class ReindexJobs(AccountJobs):
         await self._add_all(self._reindexing.accounts_without_readings)
 
     async def sweep(self) -> None:
-        if not self._has_dated:
-            await self._add_all(self._dating.due_accounts)
-            self._has_dated = True
-        # A node of an earlier release may still be running.
-        await self._add_all(self._traits.due_accounts)
         await self._add_all(partial(self._reindexing.due_accounts, job_kind=REINDEX))
 
     async def _run(self, job: Job, progress: Progress) -> None:
-        await self._dating.run(job.account_id)
-        await self._traits.run(job.account_id)
         await self._reindexing.run(job.account_id, in_turns(progress, self._turn_s))
 
 
@@ -339,8 +286,8 @@ class DigestJobs(AccountJobs):
         clock: Clock,
         topics: Topics | None = None,
     ) -> None:
-        super().__init__(database, clock, NAME, DIGESTS, turn_s=0, due_accounts=self._due)
-        self.recurring = [Recurring("digests", EVERY_S, self.sweep)]
+        super().__init__(database, clock, JobKind(NAME, self._run), DIGESTS, self._found)
+        self.sweeps("digests", EVERY_S)
         mailer = Mailer(settings)
         self._creation = DigestCreation(
             database,
@@ -351,7 +298,7 @@ class DigestJobs(AccountJobs):
         )
         self._emails = DigestEmails(database, clock, mailer.send, settings.site_origin)
 
-    async def _due(self, after: int) -> Sequence[int]:
+    async def _found(self, after: int) -> Sequence[int]:
         """The next accounts that are due, until the queue is full."""
         unfinished = await self._stores.jobs.unfinished_of_kind(NAME, DIGESTS, MAX_UNFINISHED)
         if unfinished >= MAX_UNFINISHED:

@@ -10,14 +10,14 @@ from bowerbird.clock import Clock
 from bowerbird.jobs.account_jobs import (
     DigestJobs,
     EmbeddingJobs,
-    LinkJobs,
-    MediaJobs,
     ReindexJobs,
-    RuleJobs,
-    SourceJobs,
-    WebhookJobs,
     changes,
     deletions,
+    link_jobs,
+    media_jobs,
+    rule_jobs,
+    source_jobs,
+    webhook_jobs,
 )
 from bowerbird.jobs.exports import ExportJobs
 from bowerbird.jobs.worker import JobKind, Paused, Progress, Recurring, Worker
@@ -81,11 +81,11 @@ def build_worker(
         exports,
         digests,
         searching.jobs,
-        MediaJobs(database, Keeping(database, files, clock, settings), clock),
-        SourceJobs(database, Sync(database, clock, settings), clock),
-        LinkJobs(database, LinkReading(database, clock, settings), clock),
-        RuleJobs(database, clock, searching.meaning),
-        WebhookJobs(database, Delivering(database, clock, settings, digest=digest_json), clock),
+        media_jobs(database, Keeping(database, files, clock, settings), clock),
+        source_jobs(database, Sync(database, clock, settings), clock),
+        link_jobs(database, LinkReading(database, clock, settings), clock),
+        rule_jobs(database, clock, searching.meaning),
+        webhook_jobs(database, Delivering(database, clock, settings, digest=digest_json), clock),
         ReindexJobs(database, clock),
     )
     kinds = [changes(database, clock), *(part.kind for part in parts)]

@@ -69,26 +69,10 @@ class CheckStore(Store):
         rows = await self._database.slow_rows(self._sql["engine"], {})
         return str(rows[0][0]), int(rows[0][1])
 
-    async def accounts_with_undated(self, after: int, limit: int) -> list[int]:
-        """The next accounts with posts that an earlier release stored without a time."""
-        values = {"after": after, "limit": limit, "unknown": UNKNOWN}
-        rows = await self._read_slowly("accounts_with_undated", **values)
+    async def undated(self, library: Writable, numbers: Sequence[int]) -> list[int]:
+        """Those among these posts that an earlier release stored without a time."""
+        rows = await self._of(library, "undated", numbers=numbers, unknown=UNKNOWN)
         return [row[0] for row in rows]
-
-    async def undated(self, library: Writable, after: int, limit: int) -> list[int]:
-        """The next numbers of such posts."""
-        rows = await self._of(library, "undated", after=after, limit=limit, unknown=UNKNOWN)
-        return [row[0] for row in rows]
-
-    async def accounts_without_traits(self, after: int, limit: int) -> list[int]:
-        """The next accounts with posts whose traits nothing has looked for."""
-        rows = await self._read_slowly("accounts_without_traits", after=after, limit=limit)
-        return [row[0] for row in rows]
-
-    async def without_traits(self, library: Writable, limit: int) -> dict[int, int]:
-        """The media of some of them, by number."""
-        rows = await self._of(library, "without_traits", limit=limit)
-        return {row[0]: row[1] for row in rows}
 
     async def counters(self, rows: Rows, account: Account) -> tuple[Counters, Counters]:
         """The stored counters, and the true ones."""

@@ -44,6 +44,9 @@ _MAX_DURATION: Final = timedelta(hours=12)
 _DISK_FULL: Final = "os error 28"
 
 
+Needed = Callable[[Sequence[str]], Awaitable[Collection[str]]]
+
+
 class OpenFile(Struct, frozen=True):
     """A file being read: its total size, and the requested bytes."""
 
@@ -149,35 +152,22 @@ class Files:
                 except FileNotFoundError:
                     continue
 
-    async def delete_under(self, folder: str, older_than_s: float = 0) -> int:
-        """Deletes the files in a folder; returns their number."""
-        before = time.time() - older_than_s
-        names = [
-            str(meta["path"])
-            for meta in await self._listed(folder)
-            if older_than_s == 0 or meta["last_modified"].timestamp() < before
-        ]
-        await self.delete(*names)
-        if self.folder is not None:
-            await asyncio.to_thread(_delete_incomplete, self.folder / folder, before)
-        return len(names)
-
-    async def delete_unneeded(
-        self,
-        folder: str,
-        older_than_s: float,
-        needed: Callable[[Sequence[str]], Awaitable[Collection[str]]],
+    async def delete_under(
+        self, folder: str, older_than_s: float = 0, needed: Needed | None = None
     ) -> int:
-        """Deletes the files that `needed` does not return for a page of names."""
+        """Deletes the files in a folder but for those that are needed; returns their number.
+
+        `needed` returns those of a page of names.
+        """
         before, deleted = time.time() - older_than_s, 0
         old = [
             str(meta["path"])
             for meta in await self._listed(folder)
-            if meta["last_modified"].timestamp() < before
+            if older_than_s == 0 or meta["last_modified"].timestamp() < before
         ]
         for first in range(0, len(old), _NAMES_PER_PAGE):
             page = old[first : first + _NAMES_PER_PAGE]
-            kept = await needed(page)
+            kept = () if needed is None else await needed(page)
             names = [name for name in page if name not in kept]
             await self.delete(*names)
             deleted += len(names)

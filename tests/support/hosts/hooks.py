@@ -13,7 +13,7 @@ from typing import Any
 from standardwebhooks.webhooks import Webhook
 
 from bowerbird.clock import MICROSECONDS
-from bowerbird.jobs.account_jobs import WebhookJobs
+from bowerbird.jobs.account_jobs import webhook_jobs
 from bowerbird.library.digests.digests import Digests
 from bowerbird.library.webhooks.delivering import Delivering
 from bowerbird.library.webhooks.sending import Sender
@@ -123,7 +123,7 @@ class Post:
                 Digests(self.member.database, self.member.clock, can_mail=False).get, format="json"
             ),
         )
-        self.jobs = WebhookJobs(self.member.database, self.delivering, self.member.clock)
+        self.jobs = webhook_jobs(self.member.database, self.delivering, self.member.clock)
 
     async def add(self, path: str = "/hook", **fields: Any) -> dict[str, Any]:
         body = {"url": self.receiver.url(path), **fields}

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.connections.fetching import PublicFetcher
-from bowerbird.jobs.account_jobs import LinkJobs
+from bowerbird.jobs.account_jobs import link_jobs
 from bowerbird.library.links import LinkReading
 from bowerbird.settings import Settings
 from tests.support import saving
@@ -68,7 +68,7 @@ class Reader:
         self.reading = LinkReading(
             self.member.database, self.member.clock, self.settings, self.fetcher, self.sleep
         )
-        self.jobs = LinkJobs(self.member.database, self.reading, self.member.clock)
+        self.jobs = link_jobs(self.member.database, self.reading, self.member.clock)
 
     def fetcher(self) -> PublicFetcher:
         return PublicFetcher(

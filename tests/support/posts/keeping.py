@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bowerbird.jobs.account_jobs import MediaJobs
+from bowerbird.jobs.account_jobs import media_jobs
 from bowerbird.library.media.keeping import Keeping
 from bowerbird.library.media.kept import KeptImages, MediaPreferences, MediaState
 from bowerbird.settings import Settings
@@ -42,7 +42,7 @@ class Shelf:
         self.keeping = Keeping(
             member.database, self.files, member.clock, self.settings, self.hosts.fetcher
         )
-        self.jobs = MediaJobs(member.database, self.keeping, member.clock)
+        self.jobs = media_jobs(member.database, self.keeping, member.clock)
         self.preferences = MediaPreferences(member.database, member.clock, self.settings)
         self.kept = KeptImages(member.database, self.files)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.connections.fetching import Fetcher
-from bowerbird.jobs.account_jobs import SourceJobs
+from bowerbird.jobs.account_jobs import source_jobs
 from bowerbird.library.connections.connecting import BegunX, Connecting
 from bowerbird.library.connections.connections import Connections
 from bowerbird.library.connections.syncing import Sync
@@ -40,7 +40,7 @@ class Desk:
         self.connections = Connections(database, clock)
         self.connecting = Connecting(database, clock, self.settings, self.connections)
         self.sync = Sync(database, clock, self.settings)
-        self.jobs = SourceJobs(database, self.sync, clock)
+        self.jobs = source_jobs(database, self.sync, clock)
 
     @property
     def account_id(self) -> int:

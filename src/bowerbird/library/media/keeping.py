@@ -290,7 +290,7 @@ class Keeping(TimedService):
             found = await self._stores.media.existing(account_id, list(by_id))
             return {by_id[media_id] for media_id in found}
 
-        await self._files.delete_unneeded(folder_of(account_id), _LEFTOVER_S, needed)
+        await self._files.delete_under(folder_of(account_id), _LEFTOVER_S, needed)
 
     def _may_download(self, state: MediaAccount) -> bool:
         is_wanted = self._is_on and state.is_keeping and not state.is_clearing

@@ -85,7 +85,9 @@ class Comparison:
         if self.is_lost:
             return frozenset()
         columns = _ARTICLE if self.lacks_article else frozenset()
-        if self.stored.columns["media"] & traits.LOOKED_AT != traits.LOOKED_AT:
+        # A job looks for the traits of posts with words of an older form.
+        is_older = self.stored.word_form < INDEX_FORM
+        if is_older and self.stored.columns["media"] & traits.LOOKED_AT != traits.LOOKED_AT:
             columns |= {"media"}
         return columns | _TIME if self.stored.columns["posted_at"] == UNKNOWN else columns
 
@@ -93,8 +95,8 @@ class Comparison:
         assert self._incoming
         return words_of(self._incoming.record)
 
-    def row(self, words: str) -> dict[str, Any]:
-        """The row that an upsert would store for the bookmark."""
+    def row(self, words: str | None) -> dict[str, Any]:
+        """The row that an upsert would store for the bookmark. Without words it keeps its own."""
         assert self._incoming
         columns = self.stored.columns
         standing = Placement(

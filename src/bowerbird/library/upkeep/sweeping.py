@@ -2,8 +2,7 @@
 
 These are stored responses of writes, deleted bookmarks, logs of imports, changes of many
 posts, sessions, links and the activity log. It also finishes the renames of labels that a killed
-process has left half done, ends imports whose process or device has gone, and indexes notes of
-earlier releases.
+process has left half done, and ends imports whose process or device has gone.
 
 Each transaction removes a few rows of one account, with a pause after it, so that other writers
 do not wait. Several servers can sweep concurrently; each skips rows that another is removing.
@@ -21,7 +20,6 @@ from bowerbird.errors import Refusal
 from bowerbird.library.access import activity
 from bowerbird.library.bookmarks.writing import kept_changes
 from bowerbird.library.bookmarks.writing.trash_batch import KEPT_DAYS, Purging
-from bowerbird.library.upkeep.corrections import AnnotationUpkeep
 from bowerbird.requests.limits import (
     EVENT_DAYS,
     EVENTS_MAX,
@@ -63,14 +61,12 @@ class Sweeping(TimedService):
         super().__init__(database, clock)
         self._answers = IdempotencyStore(database)
         self._purging = Purging(database, clock)
-        self._annotations = AnnotationUpkeep(database, pause_s)
         self._pause_s = pause_s
         self._log = structlog.get_logger()
 
     async def sweep(self) -> int:
         """Handles every account once; returns the number of removed rows."""
         now = self._clock()
-        await self._annotations.run()
         expiry = _expiry(now)
         removed, after = await self._sweep_proofs(now), 0
         while page := await self._stores.sweeping.next_accounts(after, _ACCOUNTS_PER_PAGE, expiry):

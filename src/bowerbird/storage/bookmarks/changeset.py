@@ -165,14 +165,3 @@ class AnnotationStore(Store):
             "not_again": left_out,
         }
         return [row[0] for row in await self._read_slowly("in_order_of_day", **values)]
-
-    async def accounts_to_index(self, limit: int) -> Sequence[int]:
-        return [row[0] for row in await self._read_slowly("accounts_to_index", limit=limit)]
-
-    async def first_to_index(self, library: Writable, limit: int) -> Sequence[int]:
-        """The numbers of bookmarks whose notes are not indexed."""
-        rows = await self._of(library, "first_to_index", limit=limit)
-        return [row[0] for row in rows]
-
-    async def delete_indexed(self, library: Writable, last: int) -> None:
-        await self._do(library, "delete_indexed", last=last)

@@ -45,6 +45,7 @@ class UncountedPost(Struct, frozen=True):
 
     number: int
     content_hash: bytes
+    media: int
     # Empty if the content is lost.
     rendering: bytes
 
@@ -210,7 +211,10 @@ class WordCounts(Store):
         """Those among these whose form is older."""
         values = {**place_values(account), "numbers": numbers, "word_form": word_form}
         rows = await self._read_slowly("uncounted_posts", **values)
-        return [UncountedPost(number, hash, rendering or b"") for number, hash, rendering in rows]
+        return [
+            UncountedPost(number, hash, media, rendering or b"")
+            for number, hash, media, rendering in rows
+        ]
 
     async def still_uncounted(
         self, library: LockedLibrary, numbers: Sequence[int], word_form: int

@@ -38,7 +38,7 @@ class SearchableTexts(NamedTuple):
 
 
 def row_of(
-    incoming: Incoming, placement: Placement, number: int, words: str, tags: bytes | None
+    incoming: Incoming, placement: Placement, number: int, words: str | None, tags: bytes | None
 ) -> Row:
     row = draft_of(incoming, words)
     complete(row, incoming.post_json, placement, number, tags)
@@ -52,7 +52,6 @@ def draft_of(incoming: Incoming, words: str | None) -> Row:
     return {
         "post_id": arrival.post_id,
         "posted_at": incoming.posted_at,
-        "media": media_of(arrival),
         "author_key": order_key(arrival.author_username),
         "author_name_key": order_key(arrival.author_details.name),
         "title_key": order_key(_title(arrival)),
@@ -63,10 +62,7 @@ def draft_of(incoming: Incoming, words: str | None) -> Row:
         "favorite_count": metrics.favorite_count,
         "content_hash": incoming.content_hash,
         "thread": _thread(arrival),
-        "language": language_of(arrival),
-        "text_print": traits.text_print(arrival),
-        "link_print": traits.link_print(arrival),
-        "picture_print": traits.picture_print(arrival),
+        **traits_of(arrival),
         "render_version": RENDER_VERSION,
         "words": words,
         "word_form": index_form(),
@@ -127,6 +123,17 @@ def language_of(post: Post) -> str:
     article = details.article or {}
     written = (details.text, article.get("title"), article.get("plain_text"))
     return sure_language(next((text for text in written if isinstance(text, str) and text), ""))
+
+
+def traits_of(post: Post) -> Row:
+    """The columns that filters and the search for duplicates use."""
+    return {
+        "media": media_of(post),
+        "language": language_of(post),
+        "text_print": traits.text_print(post),
+        "link_print": traits.link_print(post),
+        "picture_print": traits.picture_print(post),
+    }
 
 
 def media_of(post: Post) -> int:

@@ -11,10 +11,9 @@ from msgspec import UNSET, UnsetType
 
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.bookmarks.writing.bookmark_row import (
-    Row,
     counted_words,
     searchable_texts,
-    stored_post,
+    traits_of,
     words_of,
 )
 from bowerbird.library.vectors.builds import StaleVectors, embedding_text, text_hash
@@ -67,33 +66,18 @@ class PostDocuments(Service):
         reworded = [] if has_same_words else [existing.number]
         counted = await counted_words(self._database, library, reworded)
         await self._stores.upserts.rewrite(library, row, counted)
-        await self._mark_stale(library, existing.number, after)
-        # Undoing an import must not take the owner's words away.
-        await self._stores.import_changes.forget(library, [existing.number])
-        return before, after
-
-    async def index(self, library: LockedLibrary, numbers: Sequence[int]) -> None:
-        """Writes the words of stored bookmarks again, and marks their vectors if stale."""
-        renderings = await self._stores.upserts.renderings(library, numbers)
-        rows: list[Row] = []
-        for number, stored in renderings.items():
-            post = stored_post(stored)
-            if post is None:
-                continue
-            rows.append({"number": number, "words": words_of(post), "word_form": index_form()})
-            await self._mark_stale(library, number, post)
-        readable = [row["number"] for row in rows]
-        counted = await counted_words(self._database, library, readable)
-        await self._stores.upserts.reword(library, rows, counted)
-
-    async def _mark_stale(self, library: LockedLibrary, number: int, post: Post) -> None:
-        """Marks the vectors of the post if its text changed; the next build replaces them."""
+        # An earlier release has perhaps not looked for them, and its words are of this one now.
+        traits = {"number": existing.number, **traits_of(after)}
+        await self._stores.upserts.set_traits(library, [traits])
         await self._vectors.mark(
             library.transaction,
             library.account_id,
-            [number],
-            lambda _: text_hash(embedding_text(post)),
+            [existing.number],
+            lambda _: text_hash(embedding_text(after)),
         )
+        # Undoing an import must not take the owner's words away.
+        await self._stores.import_changes.forget(library, [existing.number])
+        return before, after
 
 
 def _post_of(stored: StoredPost, post_id: str) -> Post:

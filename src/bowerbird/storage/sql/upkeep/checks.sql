@@ -75,25 +75,13 @@ SELECT b.number, b.post_id, b.sort_index, b.is_read, b.is_archived, b.imported_a
  ORDER BY b.number
  LIMIT :limit
 
--- name: accounts_with_undated
-SELECT l.account_id
-  FROM library AS l
- WHERE l.account_id > :after
-   AND EXISTS (SELECT 1
-                 FROM bookmark AS b
-                WHERE b.account_id = l.account_id
-                  AND b.posted_at = :unknown)
- ORDER BY l.account_id
- LIMIT :limit
-
 -- name: undated
 SELECT b.number
   FROM bookmark AS b
  WHERE b.account_id = :account_id
+   AND b.number = ANY(CAST(:numbers AS bigint[]))
    AND b.posted_at = :unknown
-   AND b.number > :after
  ORDER BY b.number
- LIMIT :limit
 
 -- name: leftovers
 -- Rows without an account. A deletion removes the person last, so its rows do not count yet.
@@ -184,22 +172,3 @@ UPDATE vector_store
 
 -- name: these_numbers
 b.number = ANY(CAST(:numbers AS bigint[]))
-
--- name: accounts_without_traits
-SELECT l.account_id
-  FROM library AS l
- WHERE l.account_id > :after
-   AND EXISTS (SELECT 1
-                 FROM bookmark AS b INDEXED BY bookmark_without_pictures
-                WHERE b.account_id = l.account_id
-                  AND b.media & 524288 = 0)
- ORDER BY l.account_id
- LIMIT :limit
-
--- name: without_traits
-SELECT b.number, b.media
-  FROM bookmark AS b INDEXED BY bookmark_without_pictures
- WHERE b.account_id = :account_id
-   AND b.media & 524288 = 0
- ORDER BY b.number
- LIMIT :limit

@@ -71,7 +71,7 @@ SELECT b.number
  LIMIT 1
 
 -- name: uncounted_posts
-SELECT b.number, b.content_hash, c.rendering
+SELECT b.number, b.content_hash, b.media, c.rendering
   FROM bookmark AS b
   LEFT JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
  WHERE b.account_id = :account_id
