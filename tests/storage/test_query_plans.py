@@ -68,6 +68,7 @@ SHAPES = {
         "bookmark_label",
     ),
     "with photos": Shape({"media_type": "image", **ALL}, "INDEX bookmark_all ", "account_id = "),
+    "with links": Shape({"has": "link"}, "SEARCH b USING ", "bookmark_linked"),
     "replies": Shape({"is_reply": "true", **ALL}, "INDEX bookmark_all ", "account_id = "),
     "long posts": Shape({"min_words": "9", **ALL}, "INDEX bookmark_all ", "account_id = "),
     "copies": Shape({"is_duplicate": "true"}, "COVERING INDEX bookmark_by_text ", "bookmark_by_"),

@@ -47,8 +47,8 @@ _STATES: Final = {
 _STATE_FILTERS: Final = {"is_gone": GONE, "is_reply": REPLY, "is_duplicate": DUPLICATE}
 _LENGTH: Final = f"(b.media >> {traits.WORDS_SHIFT})"
 _KINDS: Final = {**media.BITS, MEDIA: media.PICTURES}
-# By an address in its text, too.
-_LINKED: Final = "b.link_print IS NOT NULL"
+# By an address in its text, too. Not a parameter: both databases compare it with that of an index.
+_LINKED: Final = f"(b.media & {media.BITS['link']} <> 0 OR b.link_print IS NOT NULL)"
 # The statements that select the posts with what a person added.
 _ADDED: Final = {NOTE: "posts_with_notes", HIGHLIGHT: "posts_with_highlights"}
 # A union, because neither database uses both indexes for an OR.
@@ -166,8 +166,9 @@ class QueryConditions:
         if condition.field is Field.IS:
             return _STATES[condition.value]
         if condition.field is Field.HAS:
-            with_bits = f"b.media & {self._named(_KINDS[condition.value])} <> 0"
-            return f"({with_bits} OR {_LINKED})" if condition.value == "link" else with_bits
+            if condition.value == "link":
+                return _LINKED
+            return f"b.media & {self._named(_KINDS[condition.value])} <> 0"
         if condition.field is Field.LANGUAGE:
             # Not NULL for posts whose language nothing has looked for, so that NOT includes them.
             code = self._named(code_of(condition.value))
