@@ -162,13 +162,14 @@ class QueryConditions:
                 return self._sql["posts_with_copies"]
         return None
 
+    def _has_media(self, kind: str) -> str:
+        return f"b.media & {self._named(_KINDS[kind])} <> 0"
+
     def _property(self, condition: Condition) -> str:
         if condition.field is Field.IS:
             return _STATES[condition.value]
         if condition.field is Field.HAS:
-            if condition.value == "link":
-                return _LINKED
-            return f"b.media & {self._named(_KINDS[condition.value])} <> 0"
+            return _LINKED if condition.value == "link" else self._has_media(condition.value)
         if condition.field is Field.LANGUAGE:
             # Not NULL for posts whose language nothing has looked for, so that NOT includes them.
             code = self._named(code_of(condition.value))
