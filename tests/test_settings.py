@@ -172,6 +172,27 @@ def test_settings_of_sources_are_accepted() -> None:
     )
 
 
+@pytest.mark.parametrize("value", ["https://a:b@x.example", "https://x.example/?a", "http://a/#b"])
+@pytest.mark.parametrize("name", ["BASE_URL", "SITE_URL", "MCP_URL"])
+def test_the_beginning_of_links_has_nothing_that_a_path_cannot_follow(
+    name: str, value: str
+) -> None:
+    with pytest.raises(BadSetting, match="no user name, query or fragment"):
+        Settings.from_env({f"BOWERBIRD_{name}": value})
+
+
+@pytest.mark.parametrize("value", ["https://[::1", "s3://", "file://host/a", "s3://a/b?c"])
+def test_files_cannot_be_anywhere(value: str) -> None:
+    with pytest.raises(BadSetting, match="must be s3://bucket/prefix or file:///a/path"):
+        Settings.from_env({"BOWERBIRD_FILES_URL": value})
+
+
+@pytest.mark.parametrize("name", ["FREE_CALLS_PER_MONTH", "SQLITE_MAPPED_MB", "MEDIA_QUOTA_MB"])
+def test_a_number_that_no_database_can_store_is_refused(name: str) -> None:
+    with pytest.raises(BadSetting, match=f"{name}=9999999999999 is too large; the maximum is 8796"):
+        Settings.from_env({f"BOWERBIRD_{name}": "9999999999999"})
+
+
 def test_a_data_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "library"
     file.write_bytes(b"")

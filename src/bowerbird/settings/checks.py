@@ -29,6 +29,8 @@ _LONGEST_BUTTON_NAME: Final = 40
 _SENDER: Final = re.compile(rf'(?:[^<>@"\\,;:()\[\]\x00-\x1f\x7f]*<{MAILBOX}>|{MAILBOX})')
 _SHORTEST_SECRET: Final = 32
 _HOST_AND_PORT: Final = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::[1-9][0-9]{0,4})?")
+# So many megabytes, as bytes, are the largest number that a database can store.
+_LARGEST: Final = (1 << 43) - 1
 # A setting with one of them as its default has no other values.
 _SWITCH: Final = ("on", "off")
 # Settings that need a package of an extra.
@@ -65,6 +67,7 @@ def check(settings: Table) -> None:
     _check_data_folder(settings)
     _check_numbers(settings)
     _check_ports(settings)
+    _check_largest(settings)
     _check_addresses(settings)
     if settings.intro_url and not settings.intro_model:
         raise BadSetting(f"{PREFIX}INTRO_MODEL is empty; {PREFIX}INTRO_URL requires it.")
@@ -128,6 +131,14 @@ def _check_data_folder(settings: Table) -> None:
         raise BadSetting(f"{PREFIX}DATA_DIR: {folder} is a file, not a folder.")
 
 
+def _check_largest(settings: Table) -> None:
+    for name in _LEAST:
+        if (value := getattr(settings, name)) > _LARGEST:
+            raise BadSetting(
+                f"{PREFIX}{name.upper()}={value} is too large; the maximum is {_LARGEST}."
+            )
+
+
 def _check_ports(settings: Table) -> None:
     last_admin_port = settings.admin_port + settings.workers - 1 if settings.admin_port else 0
     for name, last in (("port", settings.port), ("admin_port", last_admin_port)):
@@ -152,6 +163,13 @@ def _check_ports(settings: Table) -> None:
 def _check_addresses(settings: Table) -> None:
     for name in ("base_url", "site_url", "mcp_url", "embedding_url", "intro_url"):
         check_address(name, getattr(settings, name))
+    for name in ("base_url", "site_url", "mcp_url"):
+        value = getattr(settings, name)
+        if any(mark in value for mark in "@?#"):
+            raise BadSetting(
+                f"{PREFIX}{name.upper()}={value!r} must have no user name, query or fragment: it "
+                "is the beginning of links."
+            )
     if urlsplit(settings.base_url).path.rstrip("/").endswith("/v1"):
         raise BadSetting(
             f"{PREFIX}BASE_URL={settings.base_url!r} ends in /v1. Leave that out: links in "
@@ -166,10 +184,7 @@ def _check_addresses(settings: Table) -> None:
 
 
 def _check_files(settings: Table) -> None:
-    parts = urlsplit(settings.files_url)
-    is_folder = parts.scheme == "file" and parts.netloc in ("", "localhost") and parts.path
-    is_bucket = parts.scheme == "s3" and parts.netloc and not parts.query
-    if settings.files_url and not (is_folder or is_bucket):
+    if settings.files_url and not _is_place_of_files(settings.files_url):
         raise BadSetting(
             f"{PREFIX}FILES_URL={settings.files_url!r} must be s3://bucket/prefix or "
             "file:///a/path (leave it empty for the data folder)."
@@ -179,6 +194,16 @@ def _check_files(settings: Table) -> None:
         missing = "SECRET" if settings.files_s3_key_id else "KEY_ID"
         raise BadSetting(f"{PREFIX}FILES_S3_{missing} is empty; an S3 key needs id and secret.")
 
+
+
+def _is_place_of_files(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return False
+    if parts.scheme == "file":
+        return parts.netloc in ("", "localhost") and bool(parts.path)
+    return parts.scheme == "s3" and bool(parts.netloc) and not parts.query
 
 def _check_mail(settings: Table) -> None:
     # The URL may contain a password, so error messages do not repeat it.
