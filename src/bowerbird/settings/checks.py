@@ -195,7 +195,6 @@ def _check_files(settings: Table) -> None:
         raise BadSetting(f"{PREFIX}FILES_S3_{missing} is empty; an S3 key needs id and secret.")
 
 
-
 def _is_place_of_files(text: str) -> bool:
     try:
         parts = urlsplit(text)
@@ -204,6 +203,7 @@ def _is_place_of_files(text: str) -> bool:
     if parts.scheme == "file":
         return parts.netloc in ("", "localhost") and bool(parts.path)
     return parts.scheme == "s3" and bool(parts.netloc) and not parts.query
+
 
 def _check_mail(settings: Table) -> None:
     # The URL may contain a password, so error messages do not repeat it.
