@@ -44,6 +44,9 @@ def test_keys_move_open_and_return(page: Page) -> None:
     assert focused(page) == second
     press(page, "j", "Enter")
     page.wait_for_url(f"**/p/{third.removeprefix('p-')}")
+    press(page, "k")
+    page.wait_for_url(f"**/p/{second.removeprefix('p-')}?*")
+    page.go_back()
     press(page, "u")
     page.wait_for_url("**/library#*")
     # The post is read now, and has left the list.

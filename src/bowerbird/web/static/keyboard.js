@@ -70,6 +70,7 @@ function row() {
 /** @param {number} step */
 function move(step) {
   const all = posts();
+  if (!all.length) return void press("a", `.read-top a[rel=${step > 0 ? "next" : "prev"}]`);
   const from = row();
   if (from?.contains(document.activeElement)) go(all[all.indexOf(from) + step] ?? from);
   else go((from && isOnScreen(from) ? from : all.find(isOnScreen)) ?? all[0]);
