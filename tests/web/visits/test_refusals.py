@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.support import writing
+from tests.support.visiting import form_token
 from tests.web.house import House, Reader, rows_of, signed_in, text_of
 from tests.web.sign_in import ceremonies
 from tests.web.sign_in.ceremonies import ANY_PAGE, account_of
@@ -224,3 +225,15 @@ async def test_a_refused_form_of_the_owner_changes_nothing(house: House) -> None
     other = await signed_in(house, "free@example.com")
     await check(house, owner, OF_OWNER)
     await other.member.client.aclose()
+
+
+async def test_a_form_of_a_tab_that_is_signed_out_offers_to_sign_in(house: House) -> None:
+    ann = await signed_in(house, "ann@example.com")
+    token = form_token(await ann.page("/labels"))
+    ann.person.client.cookies.clear()
+
+    refused = await ann.person.post("/labels/make", csrf=token, q="birds")
+
+    assert refused.status_code == 403
+    assert "You are no longer signed in here" in text_of(refused)
+    assert 'href="/sign-in?next=/labels"' in refused.text

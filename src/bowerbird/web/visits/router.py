@@ -84,6 +84,12 @@ _NOT_OUR_FORM: Final = (
 )
 
 
+_SIGNED_OUT: Final = (
+    "You are no longer signed in here, maybe because you have signed out in another tab. Sign in, "
+    "then do it again."
+)
+
+
 class Access(Enum):
     """Who may open a page."""
 
@@ -226,9 +232,13 @@ class PageVisits:
         return is_ours and visit.has_valid_token()
 
     def _refused_form(self, route: PageRoute, visit: Visit) -> Reply:
+        is_signed_out = route.access is not Access.ANYONE and visit.visitor is None
+        sentence = _SIGNED_OUT if is_signed_out else _NOT_OUR_FORM
         if _is_json(route, visit.request):
-            return self._pages.json({"error": _NOT_OUR_FORM}, status=403)
-        return self._pages.problem(visit, 403, "Nothing was changed", _NOT_OUR_FORM)
+            return self._pages.json({"error": sentence}, status=403)
+        sign_in = f"{SIGN_IN}?next={quote(route.page or '/', safe='/')}", "Sign in"
+        action = sign_in if is_signed_out else ("/", "Home")
+        return self._pages.problem(visit, 403, "Nothing was changed", sentence, action)
 
     def _refused(self, route: PageRoute, visit: Visit) -> Reply | None:
         if route.access is Access.ANYONE:
