@@ -23,6 +23,7 @@ from bowerbird.web.library import post_parts
 from bowerbird.web.library.addresses import LIBRARY, of_post, returning, saying
 from bowerbird.web.library.lists import ListPages
 from bowerbird.web.library.post_parts import PostParts, note_markup
+from bowerbird.web.library.reading import NOT_IN_TEXT
 from bowerbird.web.visits.pages import VisitPages, attachment
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit
@@ -207,9 +208,6 @@ def _plain(text: str) -> str:
 _POST: Final = "/p/{post_id}"
 # A note of 20,000 characters of four bytes, each written as %XX.
 MAX_NOTE_FORM_BYTES: Final = 256 * 1024
-_NOT_FOUND: Final = (
-    "The text does not have this passage. Copy the words from the post, and paste them unchanged."
-)
 
 
 class NotePages:
@@ -268,8 +266,12 @@ class NotePages:
         try:
             made, row = await self._write(visit.account, add, _post_id(visit), request)
         except Refusal as refused:
-            is_missing = refused.sentence.startswith("quote: is not in")
-            raise Refusal(refused.code, _NOT_FOUND) if is_missing else refused from None
+            if not refused.sentence.startswith("quote: is not in"):
+                raise
+            # The page of the post shows the form again, with what was typed.
+            if visit.keep_unsent(_page(visit).partition("?")[0]):
+                return self._pages.go(f"{_page(visit)}#mark")
+            raise Refusal(refused.code, NOT_IN_TEXT) from None
         return self._after(visit, "highlight-added", f"h-{made.id}", row)
 
     async def comment(self, visit: Visit) -> Reply:

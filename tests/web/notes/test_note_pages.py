@@ -118,6 +118,18 @@ async def test_a_selection_is_sent_as_offsets(ann: Reader) -> None:
     assert re.search(r'id="h-\w+">line.</mark></p><p [^>]*><mark [^>]*>Second 👍</mark> line', page)
 
 
+async def test_a_passage_that_is_not_in_the_text_stays_in_its_field(ann: Reader) -> None:
+    await ann.member.save(post_id="1", text="One and two")
+
+    refused = await send(ann, "/highlights", quote="one & three")
+    page = await ann.page(refused.headers["location"].partition("#")[0])
+
+    assert refused.headers["location"].endswith("#mark")
+    assert 'one &amp; three</textarea><p class="error" id="passage-error"' in page
+    assert "Copy the words from the post" in page
+    assert "Copy the words from the post" not in await ann.page("/p/1")
+
+
 async def test_a_lost_passage_is_listed_with_the_reason(ann: Reader) -> None:
     passages = [{"id": "gone", "quote": "was here once", "comment": "keep"}]
     await ann.member.save(post_id="1", text="other", highlights=passages)

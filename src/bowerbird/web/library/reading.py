@@ -35,6 +35,9 @@ from bowerbird.wire.responses.replies import Reply
 
 PATH: Final = "/p/{post_id}"
 _SIMILAR_SHOWN: Final = 5
+NOT_IN_TEXT: Final = (
+    "The text does not have this passage. Copy the words from the post, and paste them unchanged."
+)
 # Before the post: the posts that it answers, as far as they are saved.
 _ANSWERED_SHOWN: Final = 5
 
@@ -125,6 +128,7 @@ class ReadingPage:
             marked=" ".join(each["post_id"] for each in thread) if len(thread) > 1 else "",
             note_max=NOTE_MAX,
             quote_max=HIGHLIGHT_QUOTE_MAX,
+            not_in_text=NOT_IN_TEXT,
             name_problem=name_problem,
             post=post,
             star=parts.star,
