@@ -210,6 +210,6 @@ def _size(each: ListedExport) -> str:
 
 def _progress(each: ListedExport) -> dict[str, Any]:
     done, total = each.job.progress.done, each.job.progress.total
-    is_waiting = each.job.status == JobState.PENDING and not total
-    text = "waiting for its turn" if is_waiting else f"{done:,} of {total:,}"
+    start = "waiting for its turn" if each.job.status == JobState.PENDING else "starting"
+    text = f"{done:,} of {total:,}" if total else start
     return {"id": each.job.job_id, "done": done, "total": total, "text": text}
