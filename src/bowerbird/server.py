@@ -22,8 +22,9 @@ from bowerbird.clock import system_clock
 from bowerbird.errors import Refusal
 from bowerbird.http1 import bounds, connection
 from bowerbird.jobs.assembly import Searching, build_searching, build_worker, show_embedding
-from bowerbird.jobs.worker import JobWatch, Worker
+from bowerbird.jobs.worker import JobWatch, Recurring, Worker, keep_running
 from bowerbird.library.exports.links import FilePlace
+from bowerbird.library.upkeep.sweeping import SWEEP_EVERY_S
 from bowerbird.model_build.catalogue import are_named, build_if_missing
 from bowerbird.search.meaning.models import model_folder
 from bowerbird.search.words.readings import READINGS
@@ -255,7 +256,8 @@ async def _running_app(
     service = app.build(settings, database, system_clock, job_database=job_database, traces=traces)
     collected = (service.calls, service.uses, service.session_uses, service.key_uses)
     flushing = [asyncio.create_task(one.flushing.run()) for one in collected]
-    tasks = [asyncio.create_task(service.sweeping.keep_sweeping())]
+    sweeping = Recurring("sweep", SWEEP_EVERY_S, service.sweeping.sweep)
+    tasks = [asyncio.create_task(keep_running(sweeping))]
     if settings.admin_port:
         tasks.append(asyncio.create_task(service.watch.keep_refreshing()))
     worker = service.worker if runs_jobs else None

@@ -8,6 +8,7 @@ import pytest
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.errors import unavailable
+from bowerbird.jobs.worker import Recurring, keep_running
 from bowerbird.library.imports.intake import Intake
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.upkeep.sweeping import Sweeping
@@ -151,7 +152,8 @@ async def test_sweeping_continues_after_a_failure(cast: Service) -> None:
     await trash(cast.alice, "late", 31 * DAY)
     failing = Watched(cast.database, [unavailable("away"), RuntimeError("a fault")])
 
-    task = asyncio.create_task(sweeping_of(cast, failing).keep_sweeping(0.001, first_s=0))
+    sweep = sweeping_of(cast, failing).sweep
+    task = asyncio.create_task(keep_running(Recurring("sweep", 0.001, sweep), first_s=0))
     async with asyncio.timeout(120):
         await failing.third_write.wait()
 

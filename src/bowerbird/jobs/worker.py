@@ -151,7 +151,7 @@ class Recurring(Struct, frozen=True):
 
     name: str
     every_s: float
-    run: Callable[[], Awaitable[None]]
+    run: Callable[[], Awaitable[object]]
 
 
 class Worker(TimedService):
@@ -198,7 +198,7 @@ class Worker(TimedService):
 
     async def run(self, stopping: asyncio.Event) -> None:
         """Runs jobs until `stopping` is set; then puts unfinished jobs back into the queue."""
-        recurring = [asyncio.create_task(self._keep_running(each)) for each in self.recurring]
+        recurring = [asyncio.create_task(keep_running(each)) for each in self.recurring]
         stop = asyncio.create_task(stopping.wait())
         try:
             while not stopping.is_set():
@@ -381,20 +381,25 @@ class Worker(TimedService):
             self.metrics.ended(job.kind, event.removeprefix("job ") if is_ours else LEASE_LOST)
         return is_ours
 
-    async def _keep_running(self, recurring: Recurring) -> None:
+
+async def keep_running(recurring: Recurring, first_s: float | None = None) -> None:
+    """Runs a task again and again until it is cancelled. `first_s`: when the first time."""
+    log = structlog.get_logger()
+    pause_s = first_s
+    if pause_s is None:
         pause_s = random.uniform(0, min(recurring.every_s, _MAX_FIRST_DELAY_S))  # noqa: S311 - no secret
         if recurring.every_s >= _RARE_S:
             pause_s += _RARE_DELAY_S
-        while True:
-            await asyncio.sleep(pause_s)
-            pause_s = recurring.every_s
-            try:
-                await recurring.run()
-            except Refusal as refused:
-                fields = {"reason": refused.sentence, "cause": repr(refused.__cause__)}
-                self._log.warning("recurring task postponed", task=recurring.name, **fields)
-            except Exception:  # noqa: BLE001 - the next run tries again
-                self._log.exception("recurring task failed", task=recurring.name)
+    while True:
+        await asyncio.sleep(pause_s)
+        pause_s = recurring.every_s
+        try:
+            await recurring.run()
+        except Refusal as refused:
+            fields = {"reason": refused.sentence, "cause": repr(refused.__cause__)}
+            log.warning("recurring task postponed", task=recurring.name, **fields)
+        except Exception:
+            log.exception("recurring task failed", task=recurring.name)
 
 
 _EVERY_S: Final = 15.0
@@ -406,7 +411,6 @@ class JobWatch(TimedService):
     def __init__(self, database: Database, clock: Clock, metrics: RequestMetrics) -> None:
         super().__init__(database, clock)
         self._metrics = metrics
-        self._log = structlog.get_logger()
         self._rounds = 0
         self._finished: list[JobCount] = []
 
@@ -429,11 +433,4 @@ class JobWatch(TimedService):
 
     async def keep_refreshing(self) -> None:
         """Counts regularly until it is cancelled."""
-        while True:
-            try:
-                await self.refresh()
-            except Refusal as refused:
-                self._log.warning("jobs not counted", reason=refused.sentence)
-            except Exception:  # noqa: BLE001 - the next round tries again
-                self._log.exception("jobs not counted")
-            await asyncio.sleep(_EVERY_S)
+        await keep_running(Recurring("count jobs", _EVERY_S, self.refresh), first_s=0)

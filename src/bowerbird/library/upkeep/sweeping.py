@@ -9,14 +9,12 @@ do not wait. Several servers can sweep concurrently; each skips rows that anothe
 """
 
 import asyncio
-import random
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Final
 
 import structlog
 
 from bowerbird.clock import MICROSECONDS, Clock
-from bowerbird.errors import Refusal
 from bowerbird.library.access import activity
 from bowerbird.library.bookmarks.writing import kept_changes
 from bowerbird.library.bookmarks.writing.trash_batch import KEPT_DAYS, Purging
@@ -41,9 +39,7 @@ from bowerbird.storage.upkeep.idempotency import (
 _DAY: Final = 86_400 * MICROSECONDS
 Removal = Callable[[Writable], Awaitable[int]]
 
-EVERY_S: Final = 3_600.0
-# Random, so that servers that start together do not sweep together.
-_FIRST_DELAY_S: Final = (30.0, 300.0)
+SWEEP_EVERY_S: Final = 3_600.0
 _PAUSE_S: Final = 0.02
 _ACCOUNTS_PER_PAGE: Final = 500
 # Removing 100 rows takes about a millisecond.
@@ -62,7 +58,6 @@ class Sweeping(TimedService):
         self._answers = IdempotencyStore(database)
         self._purging = Purging(database, clock)
         self._pause_s = pause_s
-        self._log = structlog.get_logger()
 
     async def sweep(self) -> int:
         """Handles every account once; returns the number of removed rows."""
@@ -76,14 +71,9 @@ class Sweeping(TimedService):
                 for removal in self._removals(due, now, expiry):
                     removed += await self._remove(due.account_id, removal)
             after = page[-1].account_id
+        if removed:
+            structlog.get_logger().info("sweep finished", removed_rows=removed)
         return removed
-
-    async def keep_sweeping(self, every_s: float = EVERY_S, first_s: float | None = None) -> None:
-        pause = random.uniform(*_FIRST_DELAY_S) if first_s is None else first_s  # noqa: S311 - no secret
-        while True:
-            await asyncio.sleep(pause)
-            await self._try_to_sweep()
-            pause = every_s
 
     def _removals(self, due: Due, now: int, expiry: Expiry) -> Iterator[Removal]:
         """What an account has to remove, some rows at a time."""
@@ -170,17 +160,6 @@ class Sweeping(TimedService):
             removed += count
             await asyncio.sleep(self._pause_s)
         return removed
-
-    async def _try_to_sweep(self) -> None:
-        try:
-            removed = await self.sweep()
-        except Refusal as refused:
-            self._log.warning("sweep postponed", reason=refused.sentence)
-        except Exception:  # noqa: BLE001 - the next sweep tries again
-            self._log.exception("sweep failed")
-        else:
-            if removed:
-                self._log.info("sweep finished", removed_rows=removed)
 
 
 def _expiry(now: int) -> Expiry:
