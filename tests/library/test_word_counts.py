@@ -29,7 +29,7 @@ from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.files import Files
 from bowerbird.storage.libraries import LibraryStore
-from bowerbird.storage.words.word_counts import WordCounts, occurrences
+from bowerbird.storage.words.word_counts import WordCounts
 from tests.support import waiting
 from tests.support.engines.word_counts import age, age_addresses, age_parts, indexed
 from tests.support.imports import found
@@ -288,27 +288,6 @@ async def test_words_of_0_8_0_are_written_again_with_other_parts_of_addresses(
     assert await counts.stored(account) == before
     checks = Checks(alice.database, fixes=False, is_deep=True)
     assert await checks.account(await alice.account(), lambda _: None) == []
-
-
-async def test_what_a_node_of_an_earlier_release_counts_twice_is_counted_again(
-    alice: Member, tmp_path: Path
-) -> None:
-    await alice.save(post_id="1", text="bird")
-    await alice.save(post_id="2", text="nest")
-    account, counts = await alice.account(), WordCounts(alice.database)
-    await age_parts(alice.database, account)
-
-    async def count_again(transaction: Transaction) -> None:
-        library = await LibraryStore(alice.database).lock(transaction, alice.account_id)
-        await counts.add(library, occurrences(["bird"]))
-
-    # Such a node takes a post whose words this release has written for one without counts.
-    await alice.database.write(count_again)
-    assert await counts.total(account) == 3
-
-    await reindexed(alice)
-
-    assert await counts.stored(account) == await indexed(alice.database, account, tmp_path)
 
 
 async def test_a_post_that_cannot_be_read_keeps_its_words_and_does_not_stop_the_job(

@@ -13,7 +13,7 @@ from bowerbird.clock import MICROSECONDS, Clock, system_clock
 from bowerbird.library.access import plans
 from bowerbird.library.bookmarks import cursors
 from bowerbird.library.bookmarks.authors import NearNames
-from bowerbird.library.bookmarks.cursors import Keyset, Ranked, forms
+from bowerbird.library.bookmarks.cursors import Keyset, Ranked, bound_fields
 from bowerbird.library.bookmarks.list_request import (
     BookmarkCounts,
     BookmarkList,
@@ -165,7 +165,7 @@ class Bookmarks(TimedService):
         bound_to = bound_query(
             account.account_id,
             request,
-            [saved.bound_to] if saved else forms(_timeless(query, written), query),
+            saved.bound_to if saved else bound_fields(_timeless(query, written), query),
         )
         found = await self._found(account, request, bound_to, store, is_relaxed=saved is None)
         if not found.total:

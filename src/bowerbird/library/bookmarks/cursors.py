@@ -6,7 +6,7 @@ not know is therefore only written into the query if it is set.
 
 import base64
 import hashlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from contextlib import suppress
 from itertools import accumulate, pairwise
 from typing import Any, Final, TypeVar
@@ -119,17 +119,6 @@ def query_of(*parts: Any) -> bytes:
 
 def read(text: str, query: bytes) -> End:
     """Raises a refusal if the text is not a cursor of this query."""
-    end = _read(text, query)
-    if end is None:
-        raise refused(text)
-    return end
-
-
-def is_bound(text: str, query: bytes) -> bool:
-    return _read(text, query) is not None
-
-
-def _read(text: str, query: bytes) -> End | None:
     # Cursors of earlier releases have no first letter, but may begin with the same one.
     for encoded in (text.removeprefix(_FIRST_LETTER), text):
         with suppress(ValueError, msgspec.MsgspecError):
@@ -137,7 +126,7 @@ def _read(text: str, query: bytes) -> End | None:
             body = sealed[_SEAL_BYTES:]
             if sealed[:_SEAL_BYTES] == _seal(body, query):
                 return _decoder.decode(body)
-    return None
+    raise refused(text)
 
 
 def refused(text: str) -> errors.Refusal:
@@ -167,7 +156,7 @@ def _seal(body: bytes, query: bytes) -> bytes:
     return hashlib.blake2b(body + query, digest_size=_SEAL_BYTES).digest()
 
 
-# 0.2.0 to 0.4.0, and this release.
+# The filters of 0.2.0, which are always written.
 _FIRST: Final = frozenset(
     {
         "unread_only",
@@ -190,42 +179,13 @@ _FIRST: Final = frozenset(
         "meaning",
     }
 )
-_IN_0_5: Final = _FIRST | {"languages", "network_bits", "annotated"}
-_IN_0_6: Final = _IN_0_5 | {
-    "has",
-    "is_gone",
-    "is_reply",
-    "is_thread",
-    "is_duplicate",
-    "min_words",
-    "max_words",
-    "min_likes",
-    "linked",
-    "updated_since",
-}
-
-_SINCE_0_6: Final = ("is_field", "language")
 
 
-def forms(filter: BookmarkFilter, query: ListQuery) -> Iterator[dict[str, Any]]:
-    """The first one is that of new cursors."""
+def bound_fields(filter: BookmarkFilter, query: ListQuery) -> dict[str, Any]:
+    """What a cursor of a list is bound to of its filter."""
     fields = structs.asdict(filter)
     # Words as they were typed: every release makes something else of them.
-    typed = {**fields, "words": query.q if filter.words else None}
+    fields["words"] = query.q if filter.words else None
     if filter.linked is not None:
-        typed["linked"] = query.linked_site
-    yield _written(typed, _FIRST)
-    parsed = {name: _as_in_0_6(msgspec.to_builtins(fields[name])) for name in ("words", "linked")}
-    yield _written({**fields, **parsed}, _IN_0_6)
-    yield _written(fields, _IN_0_5)
-
-
-def _as_in_0_6(parsed: Any) -> Any:
-    """Parsed words without what they and their terms have since."""
-    if isinstance(parsed, dict):
-        return {name: _as_in_0_6(one) for name, one in parsed.items() if name not in _SINCE_0_6}
-    return [_as_in_0_6(one) for one in parsed] if isinstance(parsed, list | tuple) else parsed
-
-
-def _written(fields: dict[str, Any], known: frozenset[str]) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if value is not None or name in known}
+        fields["linked"] = query.linked_site
+    return {name: value for name, value in fields.items() if value is not None or name in _FIRST}

@@ -12,7 +12,7 @@ first of them, and never the others. So no post is missing or shown twice, which
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum, auto
 from typing import Any, Final, NamedTuple
 
@@ -186,20 +186,10 @@ def read_list(query: ListQuery, filter: BookmarkFilter) -> ListRequest:
     )
 
 
-def bound_query(account_id: int, request: ListRequest, filters: Iterable[Any]) -> bytes:
-    """What the cursors of a list are bound to.
-
-    `filters`: the forms that releases write the filter in. The next cursor has the form of the one
-    that was sent, and otherwise the first one.
-    """
+def bound_query(account_id: int, request: ListRequest, filter: Any) -> bytes:
+    """What the cursors of a list are bound to."""
     order = (request.sort, request.is_ranked, request.is_best_first)
-    first = b""
-    for filter in filters:
-        bound_to = cursors.query_of(account_id, filter, *order)
-        if request.cursor is None or cursors.is_bound(request.cursor, bound_to):
-            return bound_to
-        first = first or bound_to
-    return first
+    return cursors.query_of(account_id, filter, *order)
 
 
 def _is_highlighted(query: ListQuery) -> bool:

@@ -19,7 +19,7 @@ from bowerbird.library.bookmarks.writing.bookmark_row import (
     traits_of,
     words_of,
 )
-from bowerbird.library.upkeep.checks import Comparison, WordCountChecks
+from bowerbird.library.upkeep.checks import Comparison
 from bowerbird.library.vectors.builds import StaleVectors, text_hash, text_of_rendering
 from bowerbird.model import events, languages
 from bowerbird.model.accounts import Account
@@ -57,10 +57,6 @@ class SegmentMerging:
 Progress = Callable[[int, int], Awaitable[None]]
 
 
-# With pauses that double, these take over a minute.
-_RECOUNTS: Final = 12
-
-
 class Reindexing(TimedService):
     def __init__(
         self,
@@ -92,7 +88,7 @@ class Reindexing(TimedService):
         return []
 
     async def run(self, account_id: int, progress: Progress) -> None:
-        has_old_posts, last = False, BEFORE_ALL
+        last = BEFORE_ALL
         while True:
             await self._complete_counts(account_id)
             account = await self._stores.accounts.by_id(account_id, month_of(self._clock()))
@@ -100,25 +96,10 @@ class Reindexing(TimedService):
                 raise errors.account_gone()
             posts, last = await self._next(account, last)
             if not posts:
-                break
-            has_old_posts = True
+                return
             await self.write(account, posts)
             await progress(await self._counts.total(account), account.total)
             await asyncio.sleep(self._pause_s)
-        # While nodes are replaced, one of release 0.5.0 or before does not know that a post with
-        # words of this form is counted, and counts it again when it changes.
-        if has_old_posts:
-            await self._count_again(account)
-
-    async def _count_again(self, account: Account | None) -> None:
-        """Until the counts fit. A library that changes meanwhile is left in peace for longer."""
-        checks = WordCountChecks(self._database, fixes=True)
-        for attempt in range(_RECOUNTS):
-            if account is None or await self._counts.total(account) == account.total:
-                break
-            await checks.account(account)
-            await asyncio.sleep(self._pause_s * 2**attempt)
-            account = await self._stores.accounts.by_id(account.account_id, month_of(self._clock()))
 
     async def _complete_counts(self, account_id: int) -> None:
         """Adds the changes that imports have left, each in a transaction of its own."""
