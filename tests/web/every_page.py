@@ -319,6 +319,11 @@ async def _library(album: Album, reader: Reader) -> None:
     first = await person.open("/library?limit=5")
     [older] = re.findall(r'<p class="next"><a class="btn" href="([^"]+)"', first.text)
     album["library-continued"] = await person.open(unescape(older))
+    birds = await writing.label_id(member, "birds")
+    for action, fields in (("change", {"name": "x" * 120}), ("merge", {"into": "nowhere"})):
+        album[f"labels-{action}-refused"] = await person.send(
+            f"/labels/{action}", "/labels", label=birds, **fields
+        )
     album["view_edit-refused"] = await person.send(
         "/views/new", "/views/new", do="save", name="", order="taste", **{"b0-name": "A"}
     )
@@ -326,6 +331,9 @@ async def _library(album: Album, reader: Reader) -> None:
     for name, number in kinds.items():
         path = f"/p/{POSTS[number]['post_id']}?from=%2Flibrary%3Ftag%3Dbirds"
         album[name] = await person.open(path)
+    post = f"/p/{POSTS[5]['post_id']}"
+    await person.send(f"{post}/highlights", post, quote=HOSTILE)
+    album["post-passage-refused"] = await person.open(post)
     await saving.save(reader.member, links=[saving.X])
     album["post-link"] = await person.open(f"/p/{saving.X_ID}")
     changed = await reader.change("/library", archive=POSTS[1]["post_id"])
