@@ -8,8 +8,16 @@ import pytest
 
 from bowerbird.search import candidates
 from bowerbird.search.candidates import NOTHING_NEAR, Candidates, by_both
-from bowerbird.search.meaning.arrays import Nearness, Numbers, np
-from bowerbird.search.scoring import LIKENESS_WEIGHT, Counted, HeldWord, Spelling, WordScores, idf
+from bowerbird.search.meaning.arrays import Nearness, Numbers, likeness_of, np
+from bowerbird.search.scoring import (
+    LIKENESS_WEIGHT,
+    Counted,
+    HeldWord,
+    Spelling,
+    WordScores,
+    idf,
+    word_columns,
+)
 
 ALL = Numbers(np.arange(1, 101))
 
@@ -153,7 +161,7 @@ def test_posts_below_the_floor_need_the_words() -> None:
 
 def test_likeness_counts_in_long_queries() -> None:
     word = _word((1, "heron", (1,)))
-    weights = [WordScores([word] * words, 0, 0).likeness_weight for words in (0, 1, 3, 4, 6, 20)]
+    weights = [WordScores([word] * words, 0, 0).likeness_weight() for words in (0, 1, 3, 4, 6, 20)]
 
     assert weights[:3] == [0, 0, 0]
     assert 0 < weights[3] < weights[4] == weights[5] == LIKENESS_WEIGHT
@@ -164,14 +172,34 @@ def test_the_first_two_posts_say_what_the_others_should_be_like() -> None:
     scores = np.zeros(400, np.float32)
     scores[[3, 399, 7]] = 0.9, 0.7, 0.5
 
-    places, shares = candidates.best_of(numbers, scores)
+    places, shares = candidates.best_of(numbers, scores, 100)
 
     # Of equal ones those imported last.
     assert places.tolist() == [3, 7, *range(302, 400)]
     assert shares[[0, -1]].tolist() == pytest.approx([2 / 3, 1 / 3])
     assert np.count_nonzero(shares) == 2
-    alone, all_of_it = candidates.best_of(numbers[:1], scores[:1])
+    alone, all_of_it = candidates.best_of(numbers[:1], scores[:1], 100)
     assert (alone.tolist(), all_of_it.tolist()) == ([0], pytest.approx([2 / 3]))
+
+
+def test_likeness_counts_less_if_the_first_post_has_few_of_the_words() -> None:
+    words = WordScores([_word((1, "heron", (1,)))] * 6, 0, 0)
+
+    weights = [words.likeness_weight(coverage) for coverage in (0, 0.25, 0.5, 1)]
+
+    assert weights == [0, LIKENESS_WEIGHT / 4, LIKENESS_WEIGHT, LIKENESS_WEIGHT]
+
+
+def test_posts_are_alike_by_words_that_few_of_them_have() -> None:
+    heron, like, unlike = ["the", "heron", "weir"], ["the", "weir", "weir"], ["the", "bread"]
+    others = [["the", f"w{number}"] for number in range(6)]
+
+    columns = word_columns([heron, like, unlike, [], *others])
+    alike = likeness_of(columns, np.array([1, *[0] * 9], np.float32))
+
+    assert np.linalg.norm(columns, axis=0).round(5).tolist() == [1, 1, 1, 0, *[1] * 6]
+    assert alike[0] > alike[1] > alike[2]
+    assert word_columns([[], []]).shape == (0, 2)
 
 
 @pytest.mark.parametrize("is_by_words", [True, False])

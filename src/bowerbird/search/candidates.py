@@ -22,7 +22,7 @@ from bowerbird.search.scoring import (
 )
 
 # Added to the score of posts that match the whole query, in a list of those with any word.
-_EXACT: Final = 1.0
+_EXACT: Final = 2.0
 # Of a post that matches every part of the query, even if not by its words but by a label.
 _MATCH_COVERAGE: Final = 0.8
 # Most posts that answer a query are this much above the floor, and few of those that do not.
@@ -34,7 +34,9 @@ _FIRST_BY_WORDS: Final = (6 / 11, 3 / 11, 2 / 11)
 # The first post stays first by this much.
 _AHEAD: Final = np.float32(0.0001)
 # How many of the best get a likeness. It takes 2 ms of CPU per model.
-_LIKENED: Final = 100
+LIKENED: Final = 100
+# By words, their texts are read.
+LIKENED_BY_WORDS: Final = 50
 # Scores are compared after rounding, so that both databases return the same order.
 _DIGITS: Final = 5
 
@@ -137,7 +139,7 @@ def best_so_far(found: Candidates, words: WordScores, most: int) -> Candidates:
 def scores(
     found: Candidates, words: WordScores, counted: Counted, *, is_by_words: bool = True
 ) -> Floats:
-    """`is_by_words`: only the words of the first posts tell about the others, and no likeness."""
+    """`is_by_words`: the words of the first posts tell more, because no vector does."""
     often, lengths = words.occurrences(found.held, found.numbers, counted)
 
     def score(bm25: Floats) -> Floats:
@@ -157,10 +159,10 @@ def scores(
     return emphasized
 
 
-def best_of(numbers: Integers, scores: Floats) -> tuple[Integers, Floats]:
+def best_of(numbers: Integers, scores: Floats, most: int) -> tuple[Integers, Floats]:
     """The places of the best posts, and what each of them counts in the likeness of the others."""
     order = _order(numbers, scores)
-    places = np.sort(order[:_LIKENED])
+    places = np.sort(order[:most])
     return places, _shares_of_first(order, _FIRST_SHARES)[places]
 
 

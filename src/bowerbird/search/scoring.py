@@ -2,17 +2,20 @@
 
     score    = cosine + WORD_WEIGHT * (1 - TOLD_BY_BM25 * length) * beyond ** 2
                + FINE_WEIGHT * length * bm25 / highest bm25
-               + LIKENESS_WEIGHT * length * likeness
+               + LIKENESS_WEIGHT * length * known * likeness
     beyond   = (coverage - CHANCE) / (1 - CHANCE), at least 0
     coverage = sum(idf * weight of the best form that the post has) / sum(idf)
     length   = ((words of the query that the library has - 1) / (LONG_QUERY - 1)) ** 2,
                from SHORTEST to 1
     likeness = how near it is to the first two posts of the list without likeness, less how near
-               it is to the middle of the best (`candidates.best_of`), from 0 for the lowest
+               it is to the middle of the best (`candidates.best_of`), from 0 for the lowest;
+               by the words of the posts, if there is no search by meaning
+    known    = 1; without a search by meaning (coverage of the first post / MOST_WORDS) ** 2, up to
+               1, because a first post with few of the words is often about something else
 
 The square rewards posts with nearly all of the words. Some of the words of a long query tell much,
-some of two or three words are chance. Without a search by meaning, cosine and likeness are
-left out. A word of a long query tells more in bm25 if the first posts of a list without this have
+some of two or three words are chance. Without a search by meaning, the cosine is left
+out. A word of a long query tells more in bm25 if the first posts of a list without this have
 it more often than others (`WordScores.emphasis`). Reasons and measurements: docs/adr/0038.
 """
 
@@ -107,6 +110,23 @@ def idf(posts: int, total: int) -> float:
     return float(np.log1p((max(total - posts, 0) + 0.5) / (posts + 0.5)))
 
 
+def word_columns(posts: Sequence[Sequence[str]]) -> Floats:
+    """The words of each post as a column of length 1; zeros without words.
+
+    Words that fewer of these posts have tell more.
+    """
+    every = [word for words in posts for word in words]
+    places = {word: place for place, word in enumerate(dict.fromkeys(every))}
+    owners = np.repeat(np.arange(len(posts)), [len(words) for words in posts])
+    cells = owners * len(places) + np.fromiter(map(places.__getitem__, every), np.int64, len(every))
+    counts = np.bincount(cells, minlength=len(posts) * len(places))
+    often = np.minimum(counts, _OFTEN).astype(np.float32).reshape(len(posts), -1)
+    holders = np.count_nonzero(often, axis=0)
+    often *= np.log1p((len(posts) - holders + 0.5) / (holders + 0.5)) / (often + _SATURATION)
+    often /= np.maximum(np.linalg.norm(often, axis=1, keepdims=True), np.float32(1e-12))
+    return often.T
+
+
 class WordScores:
     """Scores posts by the words of one query."""
 
@@ -169,10 +189,12 @@ class WordScores:
         length: float = min((len(self.words) - 1) / (LONG_QUERY - 1), 1) ** 2
         return length
 
-    @property
-    def likeness_weight(self) -> float:
-        """What the likeness to the first posts counts: nothing if the query is short."""
-        return LIKENESS_WEIGHT * self.followed
+    def likeness_weight(self, coverage: float = MOST_WORDS) -> float:
+        """What the likeness to the first posts counts: nothing if the query is short.
+
+        `coverage`: of the first post, if only words tell that it answers the query.
+        """
+        return LIKENESS_WEIGHT * self.followed * min(coverage / MOST_WORDS, 1) ** 2
 
     @property
     def followed(self) -> float:

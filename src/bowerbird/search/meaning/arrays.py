@@ -40,6 +40,12 @@ def union(several: Sequence[Integers]) -> Integers:
     return np.flatnonzero(is_used)
 
 
+def likeness_of(columns: Floats, shares: Floats) -> Floats:
+    """How near each column is to some of them, by their shares, less how near to the middle."""
+    likeness: Floats = (columns @ shares - columns.mean(axis=1)) @ columns
+    return likeness
+
+
 class Numbers:
     """A set of post numbers with a fast membership test for whole arrays."""
 

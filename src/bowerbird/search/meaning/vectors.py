@@ -19,6 +19,7 @@ from bowerbird.search.meaning.arrays import (
     NDArray,
     Nearness,
     Numbers,
+    likeness_of,
     np,
 )
 from bowerbird.search.meaning.byte_products import Columns, Query, transposed
@@ -361,7 +362,7 @@ def likeness(matrices: Sequence[Matrix], numbers: Integers, shares: Floats) -> F
         middles = matrix.middles(numbers)
         lengths = np.linalg.norm(middles, axis=0)
         middles /= np.maximum(lengths, np.float32(1e-12))
-        total += (middles @ shares - middles.mean(axis=1)) @ middles
+        total += likeness_of(middles, shares)
     return total / np.float32(len(matrices))
 
 

@@ -118,6 +118,15 @@ def _body(name: str, article: dict[str, Any]) -> tuple[str, str | None]:
 
 _NAMES: Final = (DOMAIN, "author_username", "author_details.name")
 _TITLE: Final = ".title"
+# The beginning of a long text says what it is about.
+_COMPARED_CHARACTERS: Final = 2_000
+
+
+def compared_words(bookmark: bytes) -> list[str]:
+    """The words by which a bookmark is compared with others: not the names of authors."""
+    fields = fields_of(texts_of(bookmark))
+    texts = [text for name, text in fields if not name.endswith(_NAMES)]
+    return tokens.words("\n".join(texts)[:_COMPARED_CHARACTERS])
 
 
 def indexed(

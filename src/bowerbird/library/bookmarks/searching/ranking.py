@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 from msgspec import Struct
 
+from bowerbird.library.bookmarks.searching.post_texts import compared_words
 from bowerbird.library.bookmarks.searching.word_reading import ReadWords, WordReading
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model.accounts import Account
@@ -25,7 +26,7 @@ from bowerbird.storage.stores import Service
 
 if TYPE_CHECKING:
     from bowerbird.search.candidates import Candidates
-    from bowerbird.search.meaning.arrays import Numbers
+    from bowerbird.search.meaning.arrays import Floats, Numbers
 
 _CANDIDATES: Final = "bowerbird.search.candidates"
 # If more posts have the words, only those imported last are ranked, which bounds the work.
@@ -277,8 +278,8 @@ class Rankings(Service):
             by_meaning=RANKED_MAX,
             is_relaxed=is_relaxed and (words.is_sentence or not exact),
         )
-        has_likeness = is_ordered and len(near.numbers)
-        ranking, both = await self._scored(account, read, find, store if has_likeness else None)
+        with_vectors = store if is_ordered and len(near.numbers) else None
+        ranking, both = await self._scored(account, read, find, with_vectors, is_ordered=is_ordered)
         is_close = bool(exact) or candidates.are_close(both, near.floor)
         return msgspec.structs.replace(
             ranking,
@@ -302,10 +303,12 @@ class Rankings(Service):
         read: ReadWords,
         find: "Callable[[], Candidates]",
         store: VectorStoreState | None = None,
+        *,
+        is_ordered: bool = True,
     ) -> "tuple[Ranking, Candidates]":
         """Counts the words of the best candidates, and orders these. All candidates too.
 
-        `store`: whose vectors tell how alike posts are.
+        `store`: whose vectors tell how alike posts are. Without it, their words do.
         """
         from bowerbird.search import candidates  # noqa: PLC0415 - imports numpy
 
@@ -323,14 +326,35 @@ class Rankings(Service):
         scores = await asyncio.to_thread(
             candidates.scores, best, read.scores, counted, is_by_words=store is None
         )
-        weight = read.scores.likeness_weight
-        if store is not None and weight and len(scores):
-            places, shares = candidates.best_of(best.numbers, scores)
-            likeness = await self._meaning.likeness(account, store, best.numbers[places], shares)
+        weight = read.scores.likeness_weight()
+        if is_ordered and weight and len(scores):
+            most = candidates.LIKENED if store else candidates.LIKENED_BY_WORDS
+            places, shares = candidates.best_of(best.numbers, scores, most)
+            alike = best.numbers[places]
+            if store is not None:
+                likeness = await self._meaning.likeness(account, store, alike, shares)
+            else:
+                likeness = await self._likeness_of_words(account, alike.tolist(), shares)
+                first = float(best.coverage[places[shares.argmax()]])
+                weight = read.scores.likeness_weight(first)
             # At least 0, so the best stay above the others.
             scores[places] += weight * (likeness - likeness.min())
         ordered = await asyncio.to_thread(candidates.ordered, best.numbers, scores, RANKED_MAX)
         return Ranking(*ordered, read.unknown, read.corrections), found
+
+    async def _likeness_of_words(
+        self, account: Account, numbers: Sequence[int], shares: "Floats"
+    ) -> "Floats":
+        from bowerbird.search.meaning.arrays import likeness_of  # noqa: PLC0415 - imports numpy
+        from bowerbird.search.scoring import word_columns  # noqa: PLC0415 - imports numpy
+
+        stored = await self._stores.facets.renderings(account, numbers)
+
+        def compare() -> "Floats":
+            words = [compared_words(stored[n] + b"}") if n in stored else () for n in numbers]
+            return likeness_of(word_columns(words), shares)
+
+        return await asyncio.to_thread(compare)
 
     async def _latest(
         self,
