@@ -132,6 +132,8 @@ def test_stop_words_are_left_out_but_not_abbreviations(text: str, words: list[st
         ),
         ("Πότε καταλήφθηκε το Μόντρεαλ;", ["καταληφθηκε", "μοντρεαλ"]),
         ("क्या सचिव हार्वर्ड गए", ["सचिव", "हार्वर्ड"]),
+        # The language is taken for Nepali.
+        ("बैठक कहाँ हो सकती है", ["बैठक", "सकती"]),
         ("肯尼亚以什么而闻名", ["肯尼", "尼亚", "亚以", "以什", "么而", "而闻", "闻名"]),
         # Their accents and their stop words show the language.
         ("Hangi rapor doğru tarihi içeriyordu?", ["rapor", "dogru", "tarihi", "iceriyordu"]),
