@@ -61,6 +61,21 @@ async def test_a_query_without_words_finds_nothing(alice: Member) -> None:
         assert await alice.ids(q=q, sort_by="relevance") == []
 
 
+async def test_posts_like_the_first_ones_rank_higher_in_long_queries(alice: Member) -> None:
+    like, second, first, unlike = await _saved(
+        alice,
+        "A bird at the painted lantern festival",
+        "Heron, weir and reeds at the painted lantern festival",
+        "Heron, weir, reeds, water: the painted lantern festival",
+        "A bird above one quiet mountain meadow",
+    )
+    query = "heron weir reeds water bird river"
+
+    assert await alice.ids(q=query, sort_by="relevance") == [first, second, like, unlike]
+    # Of equal ones, the newer.
+    assert await alice.ids(q="bird", sort_by="relevance") == [unlike, like]
+
+
 async def test_relevance_ranks_the_best_match_first(alice: Member) -> None:
     best, weak, _ = await _saved(
         alice, "katze katze katze", "a katze among a great many other words", "nothing"
