@@ -243,7 +243,7 @@ _ADDED: Final = {
     "zh": "什么 为什 怎么 怎样 如何 多少 哪个 哪些 哪里 哪一 何时",
 }
 # A Hindi question with a word that these languages have too, such as `हो`, is taken for them.
-_ADDED |= {"mr": _ADDED["hi"], "ne": _ADDED["hi"]}
+_ADDED.update(mr=_ADDED["hi"], ne=_ADDED["hi"])
 _LISTED: Final = {**FUNCTION_WORDS, **OTHER_FUNCTION_WORDS}
 QUESTION_WORDS: Final[Mapping[str, frozenset[str]]] = {
     language: _LISTED.get(language, frozenset()).union(fold(_ADDED.get(language, "")).split())
