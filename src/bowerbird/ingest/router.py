@@ -227,8 +227,8 @@ def _check_values(body: bytes) -> None:
 
 
 def _events(body: bytes) -> Events:
-    if not body.strip():
-        raise errors.invalid("body", "must be a list of events")
+    if body.lstrip()[:1] in (b"", b"{"):
+        raise errors.invalid("body", "must be an array of events")
     return _readable(body, _events_of)
 
 
