@@ -342,8 +342,6 @@ class Place(NamedTuple):
     order_source: int
     sort_index: int | UnsetType = UNSET
     bookmarked_at: int | UnsetType = UNSET
-    # Whether the place comes from the position in a list.
-    is_counted: bool = False
 
 
 class Positions:
@@ -370,7 +368,7 @@ def place(
     offered = _offered(found, now)
     if stored is None:
         if offered.order_source == OrderSource.FILE_POSITION:
-            return Place(OrderSource.FILE_POSITION, positions.next(), is_counted=True)
+            return Place(OrderSource.FILE_POSITION, positions.next())
         return offered
     if offered.order_source < stored.order_source:
         # The post was saved again since X gave the index. The rank stays, so that an older page
