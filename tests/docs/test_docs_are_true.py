@@ -170,6 +170,8 @@ def test_every_migration_that_matters_for_an_upgrade_is_listed(dialect: str) -> 
     rows = re.findall(
         r"^\| `(\d{4}_\w+)` \| (yes|no)\b[^|]* \| ([^|]+\.) \|", UPGRADING, re.MULTILINE
     )
+    if dialect == "sqlite":
+        rows = [row for row in rows if not row[2].startswith("PostgreSQL only: ")]
     steps = available(dialect)
     expected = [
         (step.name.removesuffix(".sql"), "yes" if step.is_compatible else "no") for step in steps
