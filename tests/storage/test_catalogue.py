@@ -243,6 +243,9 @@ async def test_both_databases_have_the_same_indexes(
 
     # On SQLite the full-text table itself is the index of the words.
     assert in_postgres.pop("keyword_words") == ["account_id", "words"]
+    # SQLite would look up the row of each entry.
+    flags = ["is_read", "is_archived"]
+    assert in_postgres.pop("bookmark_linked") == ["account_id", "sort_index", "number", *flags]
     # On SQLite a place has both.
     for name in ("content_noted", "content_highlighted"):
         assert in_postgres.pop(name) == ["account_id", "number"]
