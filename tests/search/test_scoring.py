@@ -220,22 +220,6 @@ def test_what_the_first_post_has_often_tells_more_in_long_queries(
     assert candidates.ordered(found.numbers, scores, 9)[0] == [1, second, 5 - second]
 
 
-def test_the_first_post_by_words_stays_first() -> None:
-    # Posts 2 and 3 share words that they repeat.
-    others = tuple(range(4, 21))
-    held = [(1,), (1,), (1,), (2, 3), (2, 3), others]
-    words = WordScores([_word((1, f"w{n}", posts)) for n, posts in enumerate(held)], 0, 0)
-    found = candidates.with_any_word(words, ALL, 30)
-    counts = found.held.T.astype(np.uint8)
-    counts[0, 0] = 2
-    counts[1:3] *= 5
-    lengths = np.full(len(counts), 9, np.int64)
-
-    counted = Counted([f"w{n}" for n in range(6)], found.numbers, counts, lengths)
-
-    assert _ordered(found, words, counted, 3)[0] == [1, 3, 2]
-
-
 def test_the_words_of_the_first_posts_tell_less_beside_likeness() -> None:
     words = WordScores([_word((1, f"w{n}", (1, 2))) for n in range(6)], 0, 0)
     often = np.ones((6, 2), np.float32)

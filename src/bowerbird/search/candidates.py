@@ -31,8 +31,6 @@ CLEARLY_ABOVE: Final = 0.15
 _FIRST_SHARES: Final = (2 / 3, 1 / 3)
 # What they count in the emphasis of words, of which a post has few.
 _FIRST_BY_WORDS: Final = (6 / 11, 3 / 11, 2 / 11)
-# The first post stays first by this much.
-_AHEAD: Final = np.float32(0.0001)
 # How many of the best get a likeness. It takes 2 ms of CPU per model.
 LIKENED: Final = 100
 # By words, their texts are read.
@@ -151,12 +149,7 @@ def scores(
         return scores
     shares = _shares_of_first(_order(found.numbers, scores), _FIRST_BY_WORDS)
     emphasis = words.emphasis(often, shares, is_by_words=is_by_words)
-    emphasized = score(words.bm25(often, lengths, emphasis))
-    if is_by_words:
-        # The first post is often the one that was meant, so it stays first, beside its equals.
-        is_first = _rounded(scores) == _rounded(scores).max()
-        emphasized[is_first] = emphasized.max() + _AHEAD
-    return emphasized
+    return score(words.bm25(often, lengths, emphasis))
 
 
 def best_of(numbers: Integers, scores: Floats, most: int) -> tuple[Integers, Floats]:
