@@ -38,12 +38,6 @@ class _FirstOnly(Models):
         return None
 
 
-async def _save(member: Member, *texts: str) -> list[str]:
-    posts = [make.post(text=text) for text in texts]
-    await member.save_all(posts)
-    return [post["post_id"] for post in posts]
-
-
 async def _stores(member: Member) -> dict[int, Any]:
     """The vector stores by their dimensions."""
     stores = await VectorStore(member.database).stores(member.account_id)
@@ -60,7 +54,7 @@ async def _has_job(cast: Service, models: Models = MODELS) -> bool:
 
 
 async def test_an_english_library_has_no_vectors_of_the_second_model(cast: Service) -> None:
-    await _save(cast.alice, *ENGLISH)
+    await cast.alice.save_texts(*ENGLISH)
 
     await cast.alice.embed()
 
@@ -69,9 +63,9 @@ async def test_an_english_library_has_no_vectors_of_the_second_model(cast: Servi
 
 
 async def test_one_post_in_another_language_has_all_posts_embedded_by_both(cast: Service) -> None:
-    await _save(cast.alice, *ENGLISH)
+    await cast.alice.save_texts(*ENGLISH)
     await cast.alice.embed()
-    await _save(cast.alice, GERMAN)
+    await cast.alice.save_texts(GERMAN)
     assert await _has_job(cast)
 
     assert await cast.alice.embed() == 4
@@ -84,7 +78,7 @@ async def test_one_post_in_another_language_has_all_posts_embedded_by_both(cast:
 
 
 async def test_queries_find_posts_in_other_languages(alice: Member) -> None:
-    ids = await _save(alice, *ENGLISH, GERMAN)
+    ids = await alice.save_texts(*ENGLISH, GERMAN)
     await alice.embed()
 
     for query, place in {
@@ -98,7 +92,7 @@ async def test_queries_find_posts_in_other_languages(alice: Member) -> None:
 
 
 async def test_a_library_embedded_by_an_older_release_is_examined(cast: Service) -> None:
-    ids = await _save(cast.alice, *ENGLISH, GERMAN)
+    ids = await cast.alice.save_texts(*ENGLISH, GERMAN)
     models = _FirstOnly(Settings(model_dir=MODEL_DIR), is_low_priority=False)
     await VectorBuilds(cast.database, models, cast.clock).build(cast.alice.account_id, ignore)
     await models.close()
@@ -125,7 +119,7 @@ async def test_a_post_whose_text_changes_to_another_language_is_noticed(alice: M
 
 
 async def test_posts_without_a_vector_of_the_second_model_are_pending(alice: Member) -> None:
-    await _save(alice, *(f"{GERMAN} {n}" for n in range(40)))
+    await alice.save_texts(*(f"{GERMAN} {n}" for n in range(40)))
     turns = iter(range(10))
 
     async def stop_in_the_second_model(_done: int, _total: int) -> None:
@@ -151,9 +145,9 @@ async def test_posts_without_a_vector_of_the_second_model_are_pending(alice: Mem
 
 
 async def test_a_new_post_is_found_before_the_second_model_has_embedded_it(cast: Service) -> None:
-    await _save(cast.alice, *ENGLISH, GERMAN)
+    await cast.alice.save_texts(*ENGLISH, GERMAN)
     await cast.alice.embed()
-    [new] = await _save(cast.alice, "The city swimming pool opens its slides in June.")
+    [new] = await cast.alice.save_texts("The city swimming pool opens its slides in June.")
     models = _FirstOnly(Settings(model_dir=MODEL_DIR), is_low_priority=False)
     await VectorBuilds(cast.database, models, cast.clock).build(cast.alice.account_id, ignore)
     await models.close()
@@ -163,7 +157,7 @@ async def test_a_new_post_is_found_before_the_second_model_has_embedded_it(cast:
 
 
 async def test_a_query_in_another_script_has_nothing_embedded_again(cast: Service) -> None:
-    await _save(cast.alice, *ENGLISH)
+    await cast.alice.save_texts(*ENGLISH)
     await cast.alice.embed()
 
     response = await cast.alice.get("/v1/bookmarks", vector_search_term="телескоп")
@@ -175,7 +169,7 @@ async def test_a_query_in_another_script_has_nothing_embedded_again(cast: Servic
 
 
 async def test_similar_posts_are_found_across_languages(alice: Member) -> None:
-    cat, *_, german = await _save(alice, "Our cat sleeps on the sofa.", *ENGLISH, GERMAN)
+    cat, *_, german = await alice.save_texts("Our cat sleeps on the sofa.", *ENGLISH, GERMAN)
     await alice.embed()
 
     response = await alice.get(f"/v1/bookmarks/{german}/similar", limit="1")
@@ -184,7 +178,7 @@ async def test_similar_posts_are_found_across_languages(alice: Member) -> None:
 
 
 async def test_vectors_of_the_second_model_go_with_those_of_the_first(cast: Service) -> None:
-    await _save(cast.alice, *ENGLISH, GERMAN)
+    await cast.alice.save_texts(*ENGLISH, GERMAN)
     await cast.alice.embed()
     sweeps = VectorSweeps(cast.database, MODELS, cast.clock, pause_s=0)
 
@@ -229,7 +223,7 @@ async def _embedded(member: Member) -> dict[int, int]:
 
 
 async def test_the_first_model_answers_alone(cast: Service, folder: Path, tmp_path: Path) -> None:
-    telescope, _ = await _save(cast.alice, ENGLISH[0], GERMAN)
+    telescope, _ = await cast.alice.save_texts(ENGLISH[0], GERMAN)
     await cast.alice.embed()
     settings = Settings(data_dir=tmp_path, model_dir=str(folder))
     built = app.build(settings, cast.database, cast.clock)
@@ -248,9 +242,9 @@ async def test_the_first_model_answers_alone(cast: Service, folder: Path, tmp_pa
 
 
 async def test_builds_of_the_first_model_go_on(cast: Service, models: Models) -> None:
-    await _save(cast.alice, GERMAN)
+    await cast.alice.save_texts(GERMAN)
     await cast.alice.embed()
-    await _save(cast.alice, ENGLISH[0])
+    await cast.alice.save_texts(ENGLISH[0])
     builds = VectorBuilds(cast.database, models, cast.clock)
 
     with pytest.raises(Refusal, match="cannot be loaded"):
@@ -259,17 +253,17 @@ async def test_builds_of_the_first_model_go_on(cast: Service, models: Models) ->
     # Only the second model has something to do, so there is no job that would fail again.
     assert not await _has_job(cast, models)
 
-    await _save(cast.alice, "Interest rates rise.")
+    await cast.alice.save_texts("Interest rates rise.")
     assert await builds.build(cast.alice.account_id, ignore) == 1
     assert await _has_job(cast, models) is False
-    await _save(cast.alice, "Ships have diesel engines.")
+    await cast.alice.save_texts("Ships have diesel engines.")
     assert await _has_job(cast, models)
 
 
 async def test_vectors_of_a_second_model_that_is_missing_are_kept(
     cast: Service, folder: Path, models: Models
 ) -> None:
-    await _save(cast.alice, ENGLISH[0], GERMAN)
+    await cast.alice.save_texts(ENGLISH[0], GERMAN)
     await cast.alice.embed()
     (folder / MULTILINGUAL).unlink()
 

@@ -131,6 +131,12 @@ class Member:
         arrivals = [own_json.whole_post(make.raw(record)) for record in records]
         return await Intake(self.database, self.clock).take(await self.account(), arrivals)
 
+    async def save_texts(self, *texts: str) -> list[str]:
+        """Returns the ids of the new posts."""
+        records = [make.post(text=text) for text in texts]
+        await self.save_all(records)
+        return [record["post_id"] for record in records]
+
 
 @dataclass(frozen=True)
 class Service:
