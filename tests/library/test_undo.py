@@ -114,6 +114,21 @@ async def test_states_of_posts_can_be_undone_in_any_order(
     assert await dump(alice) == before
 
 
+async def test_a_post_that_was_removed_at_its_source_since_stays_marked(alice: Member) -> None:
+    await fill(alice)
+    before = (await writing.bookmark(alice, "1"))["tweet_details"]["text"]
+    run_id = await run(alice, found(text="an edited text, with more words"))
+    removed_at = "2026-08-01T00:00:00.000000+00:00"
+    record = msgspec.structs.replace(found().record, removed_at=removed_at)
+    mark = FoundPost(record=record, line=0, completeness=Completeness.STUB, is_mark=True)
+    await take(alice, mark)
+
+    await undo(alice, run_id)
+
+    post = await writing.bookmark(alice, "1")
+    assert (post["tweet_details"]["text"], post["removed_at"]) == (before, removed_at)
+
+
 @pytest.mark.both
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 async def test_what_the_source_says_meanwhile_stays(alice: Member, order: tuple[int, ...]) -> None:

@@ -385,6 +385,16 @@ async def test_stored_posts_are_looked_at_in_the_background(alice: Member, bob: 
     assert "hint" not in (await alice.listed(max_words="9"))["meta"]
 
 
+async def test_a_post_that_gets_a_note_is_looked_at(alice: Member) -> None:
+    await alice.save(post_id="1", text="a short text")
+    await _forget(alice)
+    assert await alice.ids(max_words="9") == []
+
+    await alice.client.patch("/v1/bookmarks/1", json={"note": "quokka"})
+
+    assert await alice.ids(max_words="9") == ["1"]
+
+
 @pytest.mark.both
 async def test_a_post_that_cannot_be_read_is_looked_at_once(alice: Member) -> None:
     await alice.save_all([make.post()])
