@@ -140,6 +140,22 @@ async def test_a_post_that_cannot_be_read_stays_as_it_is_and_is_reported(alice: 
     assert (await _found(alice))[: len(ids)] == [f"content of post {one}" for one in ids]
 
 
+@pytest.mark.both
+async def test_a_post_that_is_too_deep_to_be_dated_keeps_its_content(alice: Member) -> None:
+    """An earlier release imported it."""
+    await alice.save_all([make.post(post_id=one, posted_at="") for one in ("1000", "5000")])
+    deep = b'"article":{"x":%b1%b}' % (b"[" * 2_000, b"]" * 2_000)
+    await _change(alice, ["1000"], lambda json: json.replace(b'"article":null', deep))
+    await _undate(alice, ["1000", "5000"])
+    [before] = (await _stored(alice, ["1000"])).values()
+
+    await Reindexing(alice.database, system_clock).run(alice.account_id, no_report)
+
+    after = await _stored(alice, ["1000", "5000"])
+    assert after["1000"].rendering == before.rendering
+    assert b'"posted_at":""' not in after["5000"].rendering
+
+
 async def test_other_damage_of_a_post_without_a_time_is_reported(alice: Member) -> None:
     for post_id in ("1", "2", "3"):
         await alice.save_all([make.post(post_id=post_id, posted_at="")])

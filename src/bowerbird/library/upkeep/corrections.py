@@ -166,7 +166,8 @@ class Reindexing(TimedService):
         if not undated:
             return ()
         stored = await self._stores.checks.by_numbers(library.transaction, account, undated)
-        comparisons = list(map(Comparison, stored))
+        # Those that cannot be read as a whole stay as they are.
+        comparisons = [one for one in map(Comparison, stored) if one.is_fixable and not one.is_lost]
         rows = [one.row(one.words() if one.lacks_article else None) for one in comparisons]
         reworded = [row["number"] for row in rows if row["words"] is not None]
         counted = await counted_words(self._database, library, reworded)
