@@ -199,16 +199,24 @@ def invalid(parameter: str, problem: str) -> Refusal:
     return Refusal(Code.INVALID_REQUEST, f"{parameter}: {problem}.")
 
 
+# Of the keys that a request names.
+_NAMED: Final = 3
+
+
 class NotFound(Refusal):
     """`kind` names what the account does not have."""
 
-    def __init__(self, kind: str, key: str) -> None:
-        Refusal.__init__(self, Code.NOT_FOUND, f"No {kind} {shown(key)} on this account.")
+    def __init__(self, kind: str, *keys: str) -> None:
+        named = [*map(shown, keys[:_NAMED])]
+        if len(keys) > _NAMED:
+            named.append(f"{len(keys) - _NAMED} more")
+        which = " or ".join(filter(None, (", ".join(named[:-1]), named[-1])))
+        Refusal.__init__(self, Code.NOT_FOUND, f"No {kind} {which} on this account.")
         self.kind = kind
 
 
-def not_found(kind: str, key: str) -> Refusal:
-    return NotFound(kind, key)
+def not_found(kind: str, *keys: str) -> Refusal:
+    return NotFound(kind, *keys)
 
 
 def account_gone() -> Refusal:

@@ -57,6 +57,23 @@ async def test_a_request_with_only_unknown_posts_is_404_and_creates_no_label(ali
     assert await writing.version(alice) == before
 
 
+@pytest.mark.parametrize(
+    ("post_ids", "named"),
+    [
+        ("9", "'9'"),
+        ("98", "'9' or '8'"),
+        ("987", "'9', '8' or '7'"),
+        ("98765", "'9', '8', '7' or 2 more"),
+    ],
+)
+async def test_the_sentence_about_unknown_posts_names_three(
+    alice: Member, post_ids: str, named: str
+) -> None:
+    refused = await writing.add(alice, "new", *post_ids)
+
+    assert refused.json()["error"] == f"No post {named} on this account."
+
+
 async def test_a_label_can_be_given_by_id(alice: Member) -> None:
     await alice.save(post_id="1", tags=["x"])
     await alice.save(post_id="2")

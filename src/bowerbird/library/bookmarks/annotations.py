@@ -70,7 +70,7 @@ class Flags(Service):
                 is_changed |= await changeset.rewrite(post, lambda stored: _with_note(stored, note))
             affected += is_changed
         if not posts:
-            raise errors.not_found("post", ", ".join(post_ids[:3]))
+            raise errors.not_found("post", *post_ids)
         action = FLAG_ACTIONS.get((flags.is_read, flags.is_archived), BulkAction.UPDATE_NOTE)
         change = await self._kept.finish(changeset, action, len(posts))
         return FlagsResult(

@@ -23,7 +23,6 @@ from bowerbird.storage.database import Database, Transaction
 DRY_RUN: Final = "dry_run"
 # Others can write between each read and the transaction that compares.
 _READS_MAX: Final = 5
-_NAMED: Final = 3
 
 
 class BulkChange(Struct, frozen=True, kw_only=True):
@@ -99,7 +98,7 @@ class BulkRequests:
             return Prepared(refused)
         if request.post_ids and not chosen.count:
             kind = "deleted post" if request.action == "restore" else "post"
-            return Prepared(errors.not_found(kind, ", ".join(request.post_ids[:_NAMED])))
+            return Prepared(errors.not_found(kind, *request.post_ids))
         if not request.dry_run:
             return Prepared(chosen)
         return Prepared(chosen, await self._selection.examples(account, request, chosen))

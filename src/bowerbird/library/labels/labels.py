@@ -117,7 +117,7 @@ class Operations:
             raise errors.not_found("label", change.label_name)
         not_found = [post_id for post_id in change.post_ids if post_id not in self._sizes]
         if len(not_found) == len(change.post_ids):
-            raise errors.not_found("post", ", ".join(change.post_ids[:3]))
+            raise errors.not_found("post", *change.post_ids)
         if change.op == "add":
             self._require_room(change, label)
         self._require_bytes(change)
