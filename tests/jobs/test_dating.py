@@ -141,6 +141,24 @@ async def test_a_post_that_cannot_be_read_stays_as_it_is_and_is_reported(alice: 
 
 
 @pytest.mark.both
+async def test_a_post_whose_note_changes_before_gets_a_time(alice: Member) -> None:
+    ids = ["1000", "1001"]
+    await alice.save_all([make.post(post_id=one, posted_at="") for one in ids])
+    await alice.save_all([make.post(post_id="9", posted_at="2026-01-01T00:00:00Z")])
+    before = await _times(alice), await alice.ids(sort_by="posted_at")
+    await _undate(alice, ids)
+    for text in ("Mine", "Mine again"):
+        for one in ids:
+            await alice.client.patch(f"/v1/bookmarks/{one}", json={"note": text})
+
+    await Reindexing(alice.database, system_clock).run(alice.account_id, no_report)
+
+    assert (await _times(alice), await alice.ids(sort_by="posted_at")) == before
+    assert sorted(await alice.ids(q="again")) == sorted(ids)
+    assert await _found(alice) == []
+
+
+@pytest.mark.both
 async def test_a_post_that_is_too_deep_to_be_dated_keeps_its_content(alice: Member) -> None:
     """An earlier release imported it."""
     await alice.save_all([make.post(post_id=one, posted_at="") for one in ("1000", "5000")])

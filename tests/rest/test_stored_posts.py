@@ -17,7 +17,9 @@ from bowerbird.model.posts.bookmarks import content_hash
 from bowerbird.model.posts.networks import SENTENCES, Reason
 from bowerbird.settings import Settings
 from bowerbird.sources import own_json
+from bowerbird.storage.bookmarks.upsert import UpsertStore
 from bowerbird.storage.database import Database, Transaction, Writable
+from bowerbird.storage.libraries import LibraryStore, LockedLibrary
 from bowerbird.storage.links import LinkStore
 from tests.rest.test_changes import library, since_now
 from tests.support import exporting, make, saving, service, toolcalls, writing
@@ -354,6 +356,30 @@ async def test_lists_answer(client: httpx.AsyncClient, deep: list[str], query: s
 
     assert response.status_code == 200
     assert response.text.count('"post_id"') == len(deep)
+
+
+async def test_a_damaged_post_is_ranked_with_the_others(
+    cast: Service, client: httpx.AsyncClient
+) -> None:
+    words = "bowers of twigs decorated with feathers and berries"
+    posts = [make.post(post_id=one, text=f"{words} {one}") for one in ("1", "2", "3")]
+    await cast.alice.save_all(posts)
+    stores, account = UpsertStore(cast.database), await cast.alice.account()
+
+    async def damage(library: LockedLibrary) -> None:
+        [stored] = (await stores.posts(library, library.place, ["2"])).values()
+        rendering = stored.rendering.replace(b'"author_username":"', b'"author_username":5,"x":"')
+        row = {"number": stored.existing.number, "content_hash": stored.existing.content_hash}
+        await stores.rewrite(library, {**row, "rendering": rendering, "words": None}, {})
+
+    async def work(transaction: Transaction) -> None:
+        await damage(await LibraryStore(cast.database).lock(transaction, account.account_id))
+
+    await cast.database.write(work)
+    response = await client.get("/v1/bookmarks", params={"q": words, "sort_by": "relevance"})
+
+    assert response.status_code == 200
+    assert response.text.count('"post_id"') == 3
 
 
 @in_turn(

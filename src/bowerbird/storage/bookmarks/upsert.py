@@ -8,6 +8,7 @@ import msgspec
 
 from bowerbird.model.accounts import Account
 from bowerbird.model.arrival import ExistingBookmark
+from bowerbird.model.instants import UNKNOWN
 from bowerbird.model.labels import name_key
 from bowerbird.storage.database import Database, Readable, Row, Store, place_of
 from bowerbird.storage.libraries import LockedLibrary
@@ -97,10 +98,10 @@ class UpsertStore(Store):
         self, opened: LockedLibrary, bookmark: dict[str, Any], counted: Mapping[str, int]
     ) -> None:
         """Writes another content of a stored bookmark. Without words it keeps those it has."""
-        await self._do(opened, "set_content_hash", **bookmark)
         await self._do(opened, "set_rendering", **bookmark)
         if bookmark["words"] is not None:
             await self.reword(opened, [bookmark], counted)
+        await self._do(opened, "set_content_hash", **bookmark, unknown=UNKNOWN)
 
     async def set_traits(self, opened: LockedLibrary, rows: Sequence[dict[str, Any]]) -> None:
         """Of stored bookmarks: a row has the number, the media, the language and the prints."""

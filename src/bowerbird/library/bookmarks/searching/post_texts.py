@@ -123,8 +123,14 @@ _COMPARED_CHARACTERS: Final = 2_000
 
 
 def compared_words(bookmark: bytes) -> list[str]:
-    """The words by which a bookmark is compared with others: not the names of authors."""
-    fields = fields_of(texts_of(bookmark))
+    """The words by which a bookmark is compared with others: not the names of authors.
+
+    None if it cannot be read, because lists show the others then.
+    """
+    try:
+        fields = fields_of(texts_of(bookmark))
+    except msgspec.MsgspecError:
+        return []
     texts = [text for name, text in fields if not name.endswith(_NAMES)]
     return tokens.words("\n".join(texts)[:_COMPARED_CHARACTERS])
 

@@ -50,8 +50,10 @@ UPDATE bookmark
    AND number = :number
 
 -- name: set_content_hash
+-- The job that writes words of an older form again dates the posts that have no time.
 UPDATE bookmark
-   SET content_hash = :content_hash
+   SET content_hash = :content_hash,
+       word_form = CASE WHEN posted_at = :unknown AND word_form > 2 THEN 2 ELSE word_form END
  WHERE account_id = :account_id
    AND number = :number
 
