@@ -53,6 +53,23 @@ async def test_going_back_after_the_owners_link_asks_for_nothing_again(house: Ho
     assert (back.status_code, back.headers["location"]) == (303, "/welcome")
 
 
+async def test_the_owners_link_works_where_somebody_else_is_signed_in(
+    house: House, tmp_path: Path
+) -> None:
+    await house.accounts.create("owner@example.com")
+    ann = await house.member("ann@example.com")
+    await house.accounts.delete("owner@example.com", Files(Settings(data_dir=tmp_path)))
+    token = await house.links.create_for_owner()
+
+    asked = await ann.send("/link", "/link", token=token)
+    page = asked.headers["location"].partition("#")[0]
+    assert "Your email address" in (await ann.open(page)).text
+    entered = await ann.send(page, page, token=token, email="me@example.com")
+
+    assert entered.status_code == 303
+    assert "me@example.com" in text_of(await ann.open("/account"))
+
+
 async def test_the_owners_link_needs_no_script(house: House) -> None:
     pasted = f"http://localhost:8080/link#{await house.links.create_for_owner()}"
     person = house.somebody()
