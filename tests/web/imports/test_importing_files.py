@@ -174,6 +174,19 @@ async def test_liked_posts_come_along_only_on_request(house: House) -> None:
     assert 'name="likes" value="yes"' in chosen.text
 
 
+async def test_a_file_of_the_list_is_imported_with_the_liked_posts_it_was_checked_with(
+    house: House,
+) -> None:
+    person = await house.owner()
+    like = {"like": {"tweetId": "20", "fullText": "a post", "expandedUrl": "https://x.com/i/20"}}
+    likes = b"window.YTD.like.part0 = " + json.dumps([like]).encode()
+    await checked(house, person, likes, "like.js", part("likes", "yes"))
+
+    [path] = re.findall(r'href="(/import/files/[^"]+)"', (await person.open("/import")).text)
+
+    assert 'name="likes" value="yes"' in (await person.open(path)).text
+
+
 async def test_a_running_job_shows_its_progress_and_refreshes_itself(house: House) -> None:
     person = await house.owner()
 

@@ -66,8 +66,7 @@ class _FileSteps:
             return await self._start.shown(
                 visit, status=refused.status, file_error=router.explained(refused)
             )
-        likes = f"?{_WITH_LIKES}=yes" if _WITH_LIKES in visit.form else ""
-        return self._pages.go(f"{FILES}/{job.job_id}{likes}")
+        return self._pages.go(f"{FILES}/{job.job_id}")
 
     async def shown(self, visit: Visit) -> Reply:
         job = await self._job(visit)
@@ -117,7 +116,6 @@ class _FileSteps:
             is_check=job.is_dry_run,
             job=_progress(job),
             mark=_mark(job),
-            with_likes=_WITH_LIKES in visit.query,
             **_file(job),
         )
 
@@ -147,7 +145,10 @@ class _FileSteps:
             is_kept=is_kept,
             kept_until=moment(self._services.checked_imports.kept_until(job)),
             import_path="" if imported is None else f"{FILES}/{imported.job_id}",
-            with_likes=_WITH_LIKES in visit.query or _WITH_LIKES in visit.form,
+            # As in the check: without them, it has left them out.
+            with_likes=all(
+                Reason.NOT_REQUESTED not in one.left_out for one in report_of(job).files
+            ),
             **_file(job),
         )
 
