@@ -32,6 +32,7 @@ def refusal(data: bytes) -> str:
         (hashlib.shake_256(b"random").digest(2_000), "a file that is not text"),
         (b'{"a": [{"b": 1}, {"b', "a JSON file that is cut off: it ends in the middle"),
         (b"[", "a JSON file that is cut off: it ends in the middle"),
+        pytest.param(b"[" * 5_000, "a JSON file without any fields", id="deep"),
         (b"<!DOCTYPE html><html><p>x</p>", "an HTML page that is not a bookmarks file"),
         (b"<?xml version='1.0'?><a/>", "an XML file"),
         (

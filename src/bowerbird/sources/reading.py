@@ -125,6 +125,9 @@ def _ends_too_soon(beginning: Beginning) -> bool:
         msgspec.json.decode(beginning.text)
     except msgspec.DecodeError as problem:
         return "truncated" in str(problem)
+    except RecursionError:
+        # It is too deep to tell.
+        return False
     return False
 
 
