@@ -1,6 +1,7 @@
 """A run of an import can be undone: the library is as it was before."""
 
 import asyncio
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -92,6 +93,24 @@ async def test_undoing_a_run_restores_the_library(alice: Member, case: str) -> N
     assert outcome.state is RunState.UNDONE
     assert (outcome.removed + outcome.restored > 0, outcome.kept) == (True, 0)
     assert await counted(alice, "import_change") == await counted(alice, "import_label") == 0
+    assert await writing.recount(alice) == []
+
+
+@pytest.mark.both
+@pytest.mark.parametrize("seed", range(4))
+async def test_imports_over_each_other_can_be_undone_in_any_order(
+    alice: Member, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chance = random.Random(seed)  # noqa: S311 - a repeatable choice, not a secret
+    monkeypatch.setattr("bowerbird.library.imports.undoing.POSTS_PER_TURN", 3)
+    await fill(alice)
+    before = await dump(alice)
+    run_ids = [await run(alice, *CHANGES[case]()) for case in chance.sample(list(CHANGES), 6)]
+
+    for run_id in chance.sample(run_ids, 6):
+        await undo(alice, run_id)
+
+    assert await dump(alice) == before
     assert await writing.recount(alice) == []
 
 

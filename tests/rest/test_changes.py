@@ -10,12 +10,13 @@ from bowerbird.library.bookmarks.trash import TrashList
 from bowerbird.library.imports.intake import Intake
 from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.library.upkeep.sweeping import Sweeping
+from bowerbird.model.arrival import OrderSource
 from bowerbird.requests import limits
 from bowerbird.storage.changes.events import EventStore
 from bowerbird.storage.database import Database, Readable, Transaction, Writable
 from tests.support import make, writing
-from tests.support.imports import found
-from tests.support.service import Member, Service
+from tests.support.imports import found, run, take
+from tests.support.service import NOW, Member, Service
 
 pytestmark = pytest.mark.anyio
 
@@ -256,6 +257,19 @@ async def test_the_undo_of_an_import_is_followed(cast: Service) -> None:
     assert follower.copy == await library(alice)
     kinds = [event["type"] for event in follower.seen]
     assert kinds[-3:] == ["post.changed", "post.purged", "label.deleted"]
+
+
+async def test_the_undo_of_an_import_says_that_places_are_as_before(alice: Member) -> None:
+    await take(alice, found())
+    run_id = await run(alice, found(order=OrderSource.X, sort_index=NOW << 10))
+    follower = await since_now(alice)
+
+    await ImportRuns(alice.database, alice.clock).undo(await alice.account(), run_id)
+
+    await follower.catch_up()
+    [told] = follower.seen
+    assert (told["type"], told["fields"]) == ("post.changed", ["sort_index"])
+    assert told["bookmark"] == await writing.bookmark(alice, "1")
 
 
 async def test_a_cursor_is_refused_once_what_follows_is_not_kept(cast: Service) -> None:
