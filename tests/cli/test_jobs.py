@@ -84,6 +84,16 @@ def test_an_argument_that_is_no_text_is_refused(tmp_path: Path) -> None:
     assert (command.returncode, failure) == (1, "Error: An argument is not valid UTF-8.\n")
 
 
+def test_output_that_the_terminal_cannot_show_is_no_wrong_argument(tmp_path: Path) -> None:
+    library = sqlite_library(tmp_path / "data")
+    library.fill(1)
+    library.environment["PYTHONIOENCODING"] = "latin-1"
+    (named := tmp_path / "\N{BIRD}.txt").write_text("https://x.com/ada/status/20")
+    _, failure = (command := library.start("import", EMAIL, named)).communicate()
+    sentence = "The output cannot be written as latin-1; set PYTHONUTF8=1."
+    assert (command.returncode, failure) == (1, f"Error: {sentence}\n")
+
+
 def test_the_worker_does_not_start_on_sqlite(tmp_path: object) -> None:
     ran = sqlite_library(tmp_path).run("worker")  # type: ignore[arg-type] # a Path
 

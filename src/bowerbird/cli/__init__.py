@@ -89,8 +89,12 @@ def print_failure_and_exit() -> Iterator[None]:
             f"Error: {error.strerror or error}: {error.filename or ''}".rstrip(": "), err=True
         )
         sys.exit(1)
-    except UnicodeEncodeError:
-        click.echo("Error: An argument is not valid UTF-8.", err=True)
+    except UnicodeEncodeError as error:
+        # UTF-8 has all characters: it only refuses the bytes of an argument that are none.
+        sentence = "An argument is not valid UTF-8."
+        if error.encoding != "utf-8":
+            sentence = f"The output cannot be written as {error.encoding}; set PYTHONUTF8=1."
+        click.echo(f"Error: {sentence}", err=True)
         sys.exit(1)
 
 
