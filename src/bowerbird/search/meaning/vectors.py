@@ -244,8 +244,6 @@ class Matrix:
     invalidations: int = 0
     # How many stored vectors were stale, and served until they are replaced, when it was cleaned.
     stale: int = 0
-    # No block has had a post with a higher number.
-    highest: int = 0
 
     @property
     def size(self) -> int:
@@ -265,16 +263,8 @@ class Matrix:
         """Returns a new matrix. This one does not change, because a search may be scanning it."""
         if not len(block.numbers):
             return replace(self, generation=generation)
-        lowest, highest = int(block.numbers.min()), int(block.numbers.max())
-        blocks: Iterable[Block] = self.blocks
-        if lowest <= self.highest:
-            blocks = _without_empty(older.without(block.numbers) for older in blocks)
-        return replace(
-            self,
-            generation=generation,
-            blocks=(*blocks, block),
-            highest=max(highest, self.highest),
-        )
+        blocks = _without_empty(older.without(block.numbers) for older in self.blocks)
+        return replace(self, generation=generation, blocks=(*blocks, block))
 
     def merged(self) -> "Matrix":
         """Joins neighbouring blocks. Copies them, so those much larger than the next stay."""

@@ -125,7 +125,7 @@ _COMPARED_CHARACTERS: Final = 2_000
 def compared_words(bookmark: bytes) -> list[str]:
     """The words by which a bookmark is compared with others: not the names of authors.
 
-    None if it cannot be read, because lists show the others then.
+    A bookmark that cannot be read has no words, so that the list shows the others.
     """
     try:
         fields = fields_of(texts_of(bookmark))
