@@ -3,7 +3,7 @@
 import os
 import sys
 
-__version__ = "0.12.0"
+__version__ = "0.13.0"
 
 # Otherwise onnxruntime stores an identifier of this machine in the home folder and may send events
 # to its publisher. It reads the variable once, when it is imported.

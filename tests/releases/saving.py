@@ -1,6 +1,6 @@
 """Saves a small library of this release, which every later release has to open.
 
-    .venv/bin/python -m tests.releases.saving tests/releases/0.12.0
+    .venv/bin/python -m tests.releases.saving tests/releases/0.13.0
 
 A release adds its folder once, and nobody changes it afterwards. It has a backup of SQLite, a dump
 of PostgreSQL, and what the API of each answered.
