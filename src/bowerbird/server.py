@@ -78,30 +78,43 @@ def run_worker(settings: Settings) -> None:
 
 def require_free_port(settings: Settings) -> None:
     """Raises BadSetting if the server cannot listen on the configured address."""
-    family, address = _address(settings)
-    with socket.socket(family) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((address, settings.port))
-        except OSError as error:
-            raise _cannot_listen(settings, error) from None
+    _listener(settings).close()
 
 
-def _address(settings: Settings) -> tuple[socket.AddressFamily, str]:
-    """The first IP address of the configured host."""
+def _listener(settings: Settings, *, is_shared: bool = False) -> socket.socket:
+    """A socket on the configured address, which several processes of one server may share."""
     try:
-        found = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)
+        return _bound(settings.host, settings.port, is_shared=is_shared)
     except OSError as error:
-        raise _cannot_listen(settings, error) from None
-    family, _, _, _, address = found[0]
-    return family, str(address[0])
+        raise BadSetting(
+            f"Cannot listen on {settings.host}:{settings.port}: {error.strerror}. Choose another "
+            "one with --host and --port, or with BOWERBIRD_HOST and BOWERBIRD_PORT."
+        ) from None
 
 
-def _cannot_listen(settings: Settings, error: OSError) -> BadSetting:
-    return BadSetting(
-        f"Cannot listen on {settings.host}:{settings.port}: {error.strerror}. "
-        "Choose another one with --host and --port, or with BOWERBIRD_HOST and BOWERBIRD_PORT."
-    )
+def _admin_listener(settings: Settings, port: int) -> socket.socket:
+    try:
+        return _bound(settings.admin_host, port)
+    except OSError as error:
+        raise BadSetting(
+            f"Cannot listen on the admin port {port}: {error.strerror}. "
+            "Set BOWERBIRD_ADMIN_PORT to another port, or to 0 to disable it."
+        ) from None
+
+
+def _bound(host: str, port: int, *, is_shared: bool = False) -> socket.socket:
+    """A socket on the first IP address of a host."""
+    family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    listener = socket.socket(family)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if is_shared:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        listener.bind((str(address[0]), port))
+    except OSError:
+        listener.close()
+        raise
+    return listener
 
 
 async def _serve(
@@ -159,21 +172,6 @@ async def _serve_http1(
         stopping=stopping,
         stop_timeout_s=settings.stop_timeout_s,
     )
-
-
-def _listener(settings: Settings, *, is_shared: bool) -> socket.socket:
-    """A socket on the configured address, which several processes of one server may share."""
-    family, address = _address(settings)
-    listener = socket.socket(family)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if is_shared:
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-        listener.bind((address, settings.port))
-    except OSError as error:
-        listener.close()
-        raise _cannot_listen(settings, error) from None
-    return listener
 
 
 async def _run_jobs(settings: Settings, traces: "Traces | None") -> None:
@@ -356,25 +354,6 @@ async def _require_shared_files(settings: Settings, database: Database) -> None:
             await asyncio.sleep(_RETRY_S)
         else:
             return
-
-
-def _admin_listener(settings: Settings, port: int) -> socket.socket:
-    try:
-        found = socket.getaddrinfo(settings.admin_host, port, type=socket.SOCK_STREAM)
-        family, _, _, _, address = found[0]
-        listener = socket.socket(family)
-        try:
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listener.bind((str(address[0]), port))
-        except OSError:
-            listener.close()
-            raise
-    except OSError as error:
-        raise BadSetting(
-            f"Cannot listen on the admin port {port}: {error.strerror}. "
-            "Set BOWERBIRD_ADMIN_PORT to another port, or to 0 to disable it."
-        ) from None
-    return listener
 
 
 def environment_for(settings: Settings) -> dict[str, str]:

@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 
 from bowerbird.clock import system_clock
-from bowerbird.jobs.account_jobs import ReindexJobs
+from bowerbird.jobs.account_jobs import reindex_jobs
 from bowerbird.library.bookmarks.writing.bookmark_row import counted_words, stored_words
 from bowerbird.library.upkeep.checks import Checks
 from bowerbird.library.upkeep.corrections import Reindexing
@@ -92,7 +92,7 @@ async def test_posts_without_a_time_get_one(alice: Member, bob: Member) -> None:
     before = await _times(alice)
     await _undate(alice, ids)
     assert set((await _times(alice)).values()) == {"", "2026-01-01T00:00:00Z"}
-    jobs = ReindexJobs(alice.database, system_clock, turn_s=0)
+    jobs = reindex_jobs(alice.database, system_clock, turn_s=0)
     worker = working.worker(alice.database, jobs.kind.run, kinds=[jobs.kind])
 
     async def are_dated() -> bool:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bowerbird.jobs.account_jobs import DigestJobs
+from bowerbird.jobs.account_jobs import AccountJobs, digest_jobs
 from bowerbird.jobs.worker import Worker
 from bowerbird.model.jobs import Job, JobState
 from bowerbird.settings import Settings
@@ -18,12 +18,12 @@ from tests.support.writing import SECOND
 pytestmark = pytest.mark.anyio
 
 
-def of(cast: Service, server: MailServer | None = None) -> DigestJobs:
+def of(cast: Service, server: MailServer | None = None) -> AccountJobs:
     """The digest jobs as the service creates them."""
     settings = Settings()
     if server is not None:
         settings = Settings(smtp_url=server.url, mail_from="birds@example.org")
-    return DigestJobs(cast.database, settings, cast.clock)
+    return digest_jobs(cast.database, settings, cast.clock)
 
 
 def worker(cast: Service, server: MailServer) -> Worker:

@@ -6,7 +6,7 @@ from itertools import chain
 import pytest
 
 from bowerbird.clock import system_clock
-from bowerbird.jobs.account_jobs import REINDEX, ReindexJobs
+from bowerbird.jobs.account_jobs import REINDEX, reindex_jobs
 from bowerbird.model.jobs import JobResponse
 from bowerbird.storage.database import Row, Values
 from bowerbird.storage.upkeep.jobs import JobStore
@@ -39,7 +39,7 @@ async def test_a_sweep_starts_a_job_per_account_with_old_posts(alice: Member, bo
     await fill(alice, POSTS)
     await fill(bob, 3)
     await age(alice.database, await alice.account())
-    jobs = ReindexJobs(alice.database, system_clock, turn_s=0)
+    jobs = reindex_jobs(alice.database, system_clock, turn_s=0)
     worker = working.worker(alice.database, jobs.kind.run, kinds=[jobs.kind])
 
     async with working.at_work(worker):
@@ -65,7 +65,7 @@ async def test_a_sweep_reads_many_accounts_at_once_and_writes_none_that_has_a_jo
     for member in members:
         await fill(member, 2)
         await age(cast.database, await member.account())
-    jobs = ReindexJobs(cast.database, system_clock)
+    jobs = reindex_jobs(cast.database, system_clock)
     read, statements = cast.database.slow_rows, []
 
     async def watched(sql: str, values: Values) -> Sequence[Row]:
@@ -101,7 +101,7 @@ async def test_due_accounts_are_read_page_by_page(cast: Service) -> None:
 
 async def test_a_sweep_starts_a_job_for_counts_that_an_import_has_left(alice: Member) -> None:
     await alice.save(text=" ".join(f"word{n}" for n in range(2_100)))
-    jobs = ReindexJobs(alice.database, system_clock)
+    jobs = reindex_jobs(alice.database, system_clock)
     worker = working.worker(alice.database, jobs.kind.run, kinds=[jobs.kind])
     changes = "SELECT count(*) FROM word_change"
     assert (await alice.database.rows(changes, {}))[0][0] == 1

@@ -7,7 +7,7 @@ import pytest
 
 import bowerbird
 from bowerbird.cli.context import opened_library
-from bowerbird.jobs.account_jobs import ReindexJobs
+from bowerbird.jobs.account_jobs import reindex_jobs
 from bowerbird.library.upkeep.checks import Checks, Finding
 from bowerbird.library.upkeep.corrections import Reindexing
 from bowerbird.model.words import READING
@@ -103,10 +103,10 @@ async def test_stored_posts_are_indexed_again_when_readings_are_turned_on(
 
     turn(monkeypatch, on=True)
     assert await findings(alice) == []
-    jobs = ReindexJobs(alice.database, alice.clock)
+    jobs = reindex_jobs(alice.database, alice.clock)
     await jobs.sweep()
     assert list(await JobStore(alice.database).counts()) == []
-    await jobs.sweep_readings()
+    await jobs.recurring[1].run()
     due = await reindexing.accounts_without_readings(0)
     await reindexing.run(alice.account_id, ignore)
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 import pytest
 
 from bowerbird.clock import system_clock
-from bowerbird.jobs.account_jobs import ReindexJobs
+from bowerbird.jobs.account_jobs import reindex_jobs
 from bowerbird.library.upkeep.corrections import Reindexing
 from bowerbird.model.posts.networks import NETWORKS, bits_of, called
 from bowerbird.storage.database import Transaction
@@ -445,7 +445,7 @@ async def test_the_languages_of_stored_posts_are_found_in_the_background(
     languages = Reindexing(alice.database, alice.clock, 0)
     assert await listed(alice, language="de") == set()
     assert "16" in await listed(alice, q="-lang:en")
-    await ReindexJobs(alice.database, system_clock).sweep()
+    await reindex_jobs(alice.database, system_clock).sweep()
     assert await languages.due_accounts(0, job_kind="") == [alice.account_id]
 
     await languages.run(alice.account_id, no_report)

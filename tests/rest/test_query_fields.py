@@ -5,7 +5,7 @@ from typing import Any, Final
 import pytest
 
 from bowerbird.clock import system_clock
-from bowerbird.jobs.account_jobs import ReindexJobs
+from bowerbird.jobs.account_jobs import reindex_jobs
 from bowerbird.library.upkeep.corrections import Reindexing
 from bowerbird.model.accounts import Reading
 from bowerbird.storage.accounts.accounts import AccountStore
@@ -374,7 +374,7 @@ async def test_stored_posts_are_looked_at_in_the_background(alice: Member, bob: 
     page = await alice.listed(max_words="9")
     assert page["data"] == []
     assert "still being looked at" in page["meta"]["hint"]
-    await ReindexJobs(alice.database, system_clock).sweep()
+    await reindex_jobs(alice.database, system_clock).sweep()
     assert await traits.due_accounts(0, job_kind="") == [alice.account_id]
 
     await traits.run(alice.account_id, no_report)

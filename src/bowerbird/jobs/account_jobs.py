@@ -45,7 +45,7 @@ from bowerbird.settings import Settings
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database
 from bowerbird.storage.files import Files
-from bowerbird.storage.stores import TimedService
+from bowerbird.storage.stores import Stores, TimedService
 
 # The next accounts after one, in order; none at the end.
 DueAccounts = Callable[[int], Awaitable[Sequence[int]]]
@@ -182,33 +182,25 @@ def webhook_jobs(
     return AccountJobs(database, clock, kind, WEBHOOKS, *due).sweeps("webhooks", 1.0)
 
 
-class ReindexJobs(AccountJobs):
-    """Writes what earlier releases stored again, and completes counts, at the lowest priority.
+def reindex_jobs(database: Database, clock: Clock, turn_s: float = TURN_S) -> AccountJobs:
+    """Write what earlier releases stored again, and complete counts, at the lowest priority.
 
     Posts with words of an older form get those of the current one, and the time, the language and
     the traits if they have none.
     """
+    reindexing = Reindexing(database, clock)
 
-    def __init__(self, database: Database, clock: Clock, turn_s: float = TURN_S) -> None:
-        super().__init__(database, clock, JobKind(REINDEX, self._run), REINDEXING)
-        self._turn_s = turn_s
-        self._reindexing = Reindexing(database, clock)
-        # Imports of files leave changes of counts, which ranking does not know until they are
-        # added.
-        self.recurring = [
-            Recurring("index old posts", 5.0, self.sweep),
-            Recurring("index Japanese readings", _HOUR_S, self.sweep_readings),
-        ]
+    async def run(job: Job, progress: Progress) -> None:
+        await reindexing.run(job.account_id, in_turns(progress, turn_s))
 
-    async def sweep_readings(self) -> None:
-        """Not only once: a process of 0.9.0, or with readings off, stores posts without them."""
-        await self._add_all(self._reindexing.accounts_without_readings)
-
-    async def sweep(self) -> None:
-        await self._add_all(partial(self._reindexing.due_accounts, job_kind=REINDEX))
-
-    async def _run(self, job: Job, progress: Progress) -> None:
-        await self._reindexing.run(job.account_id, in_turns(progress, self._turn_s))
+    kind, due = JobKind(REINDEX, run), partial(reindexing.due_accounts, job_kind=REINDEX)
+    # Not only once: a process of 0.9.0, or with readings off, stores posts without them.
+    unread = AccountJobs(database, clock, kind, REINDEXING, reindexing.accounts_without_readings)
+    readings = Recurring("index Japanese readings", _HOUR_S, unread.sweep)
+    # Imports of files leave changes of counts, which ranking does not know until they are added.
+    return AccountJobs(database, clock, kind, REINDEXING, due).sweeps(
+        "index old posts", 5.0, readings
+    )
 
 
 def changes(database: Database, clock: Clock) -> JobKind:
@@ -278,41 +270,37 @@ MAX_UNFINISHED: Final = 500
 _RETRY_AFTER_ERROR: Final = 3_600 * MICROSECONDS
 
 
-class DigestJobs(AccountJobs):
-    def __init__(
-        self,
-        database: Database,
-        settings: Settings,
-        clock: Clock,
-        topics: Topics | None = None,
-    ) -> None:
-        super().__init__(database, clock, JobKind(NAME, self._run), DIGESTS, self._found)
-        self.sweeps("digests", EVERY_S)
-        mailer = Mailer(settings)
-        self._creation = DigestCreation(
-            database,
-            clock,
-            can_mail=mailer.is_ready,
-            introductions=Introductions(settings),
-            topics=topics,
-        )
-        self._emails = DigestEmails(database, clock, mailer.send, settings.site_origin)
+def digest_jobs(
+    database: Database, settings: Settings, clock: Clock, topics: Topics | None = None
+) -> AccountJobs:
+    """Create the digests that are due, and send their emails."""
+    stores, mailer = Stores.of(database), Mailer(settings)
+    creation = DigestCreation(
+        database,
+        clock,
+        can_mail=mailer.is_ready,
+        introductions=Introductions(settings),
+        topics=topics,
+    )
+    emails = DigestEmails(database, clock, mailer.send, settings.site_origin)
 
-    async def _found(self, after: int) -> Sequence[int]:
+    async def found(after: int) -> Sequence[int]:
         """The next accounts that are due, until the queue is full."""
-        unfinished = await self._stores.jobs.unfinished_of_kind(NAME, DIGESTS, MAX_UNFINISHED)
+        unfinished = await stores.jobs.unfinished_of_kind(NAME, DIGESTS, MAX_UNFINISHED)
         if unfinished >= MAX_UNFINISHED:
             return []
-        return await self._stores.digests.due_accounts(
-            after, self._clock(), _ACCOUNTS, job_kind=NAME
-        )
+        return await stores.digests.due_accounts(after, clock(), _ACCOUNTS, job_kind=NAME)
 
-    async def _run(self, job: Job, _: Progress) -> None:
+    async def run(job: Job, _: Progress) -> None:
         try:
-            await self._creation.create_due(job.account_id)
-            await self._emails.send_due(job.account_id)
+            await creation.create_due(job.account_id)
+            await emails.send_due(job.account_id)
         except Refusal:
             raise
         except Exception:
-            await self._stores.digests.postpone(job.account_id, self._clock() + _RETRY_AFTER_ERROR)
+            await stores.digests.postpone(job.account_id, clock() + _RETRY_AFTER_ERROR)
             raise
+
+    return AccountJobs(database, clock, JobKind(NAME, run), DIGESTS, found).sweeps(
+        "digests", EVERY_S
+    )

@@ -8,13 +8,13 @@ import msgspec
 
 from bowerbird.clock import Clock
 from bowerbird.jobs.account_jobs import (
-    DigestJobs,
     EmbeddingJobs,
-    ReindexJobs,
     changes,
     deletions,
+    digest_jobs,
     link_jobs,
     media_jobs,
+    reindex_jobs,
     rule_jobs,
     source_jobs,
     webhook_jobs,
@@ -75,7 +75,7 @@ def build_worker(
     """Runs the jobs, inside a server or in a process of its own."""
     exports = ExportJobs(database, files, clock, settings.data_dir, searching.meaning)
     topics = DigestTopics(database, searching.meaning)
-    digests = DigestJobs(database, settings, clock, topics.of)
+    digests = digest_jobs(database, settings, clock, topics.of)
     digest_json = partial(Digests(database, clock, can_mail=False).get, format="json")
     parts = (
         exports,
@@ -86,7 +86,7 @@ def build_worker(
         link_jobs(database, LinkReading(database, clock, settings), clock),
         rule_jobs(database, clock, searching.meaning),
         webhook_jobs(database, Delivering(database, clock, settings, digest=digest_json), clock),
-        ReindexJobs(database, clock),
+        reindex_jobs(database, clock),
     )
     kinds = [changes(database, clock), *(part.kind for part in parts)]
     recurring = [

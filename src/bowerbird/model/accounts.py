@@ -6,7 +6,7 @@ Also browsers that are signed in, and the ways to sign in.
 import re
 from datetime import date
 from enum import StrEnum
-from typing import Final
+from typing import Final, Self
 
 from msgspec import Struct
 
@@ -117,48 +117,95 @@ class DeviceCaller(Account, frozen=True):
 
 
 class ActivityKind(StrEnum):
-    SIGNED_IN = "signed in"
-    SIGNED_OUT = "signed out"
-    PROVED_AGAIN = "proved again"
-    SESSION_ENDED = "session ended"
-    SESSIONS_ENDED = "sessions ended"
-    LINK_CREATED = "link created"
-    PASSKEY_ADDED = "passkey added"
-    PASSKEY_REMOVED = "passkey removed"
+    """What happened: as it is stored, as a sentence with the detail, and as one without it."""
+
+    with_detail: str
+    without: str
+
+    def __new__(cls, stored: str, with_detail: str = "", without: str = "") -> Self:
+        kind = str.__new__(cls, stored)
+        kind._value_ = stored
+        kind.with_detail, kind.without = with_detail, without or with_detail
+        return kind
+
+    SIGNED_IN = ("signed in", "Signed in with {}", "Signed in")
+    SIGNED_OUT = ("signed out", "Signed out")
+    PROVED_AGAIN = ("proved again", "Confirmed with {} that it is you", "Confirmed that it is you")
+    SESSION_ENDED = ("session ended", "Signed out “{}”", "Signed out another browser")
+    SESSIONS_ENDED = ("sessions ended", "Signed out all other browsers")
+    LINK_CREATED = ("link created", "Sent a link to sign in by {}", "Created a link to sign in")
+    PASSKEY_ADDED = ("passkey added", "Added the passkey “{}”", "Added a passkey")
+    PASSKEY_REMOVED = ("passkey removed", "Removed the passkey “{}”", "Removed a passkey")
     # Its counter did not grow, so it may be a copy.
-    PASSKEY_REFUSED = "passkey refused"
-    PROVIDER_CONNECTED = "provider connected"
-    PROVIDER_DISCONNECTED = "provider disconnected"
-    KEY_CREATED = "key created"
-    KEY_REVOKED = "key revoked"
-    DEVICE_CREATED = "device created"
-    DEVICE_REVOKED = "device revoked"
-    SOURCE_CONNECTED = "source connected"
-    SOURCE_DISCONNECTED = "source disconnected"
-    WEBHOOK_ADDED = "webhook added"
-    WEBHOOK_REMOVED = "webhook removed"
-    WEBHOOK_DISABLED = "webhook disabled"
-    EXPORT_STARTED = "export started"
-    ACCOUNT_DOWNLOADED = "account downloaded"
-    IMPORT_STARTED = "import started"
-    IMPORT_UNDONE = "import undone"
-    POSTS_DELETED = "posts deleted"
-    TRASH_EMPTIED = "trash emptied"
-    SHARE_CREATED = "share created"
-    SHARE_CHANGED = "share changed"
-    SHARE_DELETED = "share deleted"
+    PASSKEY_REFUSED = (
+        "passkey refused",
+        "Refused the passkey “{}”, because a copy of it was used",
+        "Refused a passkey, because a copy of it was used",
+    )
+    PROVIDER_CONNECTED = ("provider connected", "Connected {}", "Connected a provider")
+    PROVIDER_DISCONNECTED = ("provider disconnected", "Disconnected {}", "Disconnected a provider")
+    KEY_CREATED = ("key created", "Created the key “{}”", "Created a key")
+    KEY_REVOKED = ("key revoked", "Revoked the key “{}”", "Revoked a key")
+    DEVICE_CREATED = ("device created", "Connected the extension “{}”", "Connected an extension")
+    DEVICE_REVOKED = (
+        "device revoked",
+        "Disconnected the extension “{}”",
+        "Disconnected an extension",
+    )
+    SOURCE_CONNECTED = ("source connected", "Connected the source {}", "Connected a source")
+    SOURCE_DISCONNECTED = (
+        "source disconnected",
+        "Disconnected the source {}",
+        "Disconnected a source",
+    )
+    WEBHOOK_ADDED = ("webhook added", "Added the webhook {}", "Added a webhook")
+    WEBHOOK_REMOVED = ("webhook removed", "Removed the webhook {}", "Removed a webhook")
+    WEBHOOK_DISABLED = (
+        "webhook disabled",
+        "The webhook {} was turned off, because nothing could be delivered",
+        "A webhook was turned off, because nothing could be delivered",
+    )
+    EXPORT_STARTED = ("export started", "Started an export as {}", "Started an export")
+    ACCOUNT_DOWNLOADED = ("account downloaded", "Downloaded the whole account")
+    IMPORT_STARTED = ("import started", "Started an import: {}", "Started an import")
+    IMPORT_UNDONE = ("import undone", "Undid an import: {}", "Undid an import")
+    POSTS_DELETED = ("posts deleted", "Deleted the post {}", "Deleted posts")
+    TRASH_EMPTIED = ("trash emptied", "Deleted posts in the trash for good")
+    SHARE_CREATED = ("share created", "Shared {}", "Shared a list")
+    SHARE_CHANGED = ("share changed", "Changed how {} is shared", "Changed how a list is shared")
+    SHARE_DELETED = ("share deleted", "Stopped sharing {}", "Stopped sharing a list")
     # By the operator.
-    SHARE_FORBIDDEN = "share forbidden"
-    SHARE_ALLOWED = "share allowed"
-    EMAIL_CHANGED = "email changed"
-    PLAN_CHANGED = "plan changed"
-    OWNER_CHANGED = "owner changed"
-    ACCOUNT_CREATED = "account created"
-    INVITATION_CREATED = "invitation created"
-    RULE_CREATED = "rule created"
-    RULE_CHANGED = "rule changed"
-    RULE_DELETED = "rule deleted"
-    RULE_SWITCHED_OFF = "rule switched off"
+    SHARE_FORBIDDEN = (
+        "share forbidden",
+        "The operator stopped the sharing of {}",
+        "The operator stopped the sharing of a list",
+    )
+    SHARE_ALLOWED = (
+        "share allowed",
+        "The operator allowed the sharing of {} again",
+        "The operator allowed the sharing of a list again",
+    )
+    EMAIL_CHANGED = (
+        "email changed",
+        "Changed the email address to {}",
+        "Changed the email address",
+    )
+    PLAN_CHANGED = ("plan changed", "Changed the plan to {}", "Changed the plan")
+    OWNER_CHANGED = ("owner changed", "Became the owner of the service")
+    ACCOUNT_CREATED = ("account created", "Created the account")
+    INVITATION_CREATED = (
+        "invitation created",
+        "Created an invitation for {}",
+        "Created an invitation",
+    )
+    RULE_CREATED = ("rule created", "Created the rule “{}”", "Created a rule")
+    RULE_CHANGED = ("rule changed", "Changed the rule “{}”", "Changed a rule")
+    RULE_DELETED = ("rule deleted", "Deleted the rule “{}”", "Deleted a rule")
+    RULE_SWITCHED_OFF = (
+        "rule switched off",
+        "Switched off the rule “{}”, which failed again and again",
+        "Switched off a rule, which failed again and again",
+    )
 
 
 class ActivityEntry(Struct, frozen=True):

@@ -1,7 +1,8 @@
 """The stores of a database, each built once, and the base of the services that use them."""
 
 from collections.abc import Awaitable, Callable
-from typing import Generic, Self, TypeVar, overload
+from functools import cached_property
+from typing import Self, TypeVar
 from zoneinfo import ZoneInfo
 
 from bowerbird.clock import Clock
@@ -59,76 +60,61 @@ from bowerbird.storage.words.word_counts import WordCounts
 T = TypeVar("T")
 
 
-class _Once(Generic[T]):
-    """Builds a store when it is first used, and leaves it in the place of this attribute."""
-
-    def __init__(self, kind: Callable[[Database], T]) -> None:
-        self._kind = kind
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    @overload
-    def __get__(self, stores: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, stores: "Stores", owner: type) -> T: ...
-    def __get__(self, stores: "Stores | None", owner: type) -> T | Self:
-        if stores is None:
-            return self
-        store = vars(stores)[self._name] = self._kind(stores.database)
-        return store
+def _once(kind: Callable[[Database], T]) -> "cached_property[T]":
+    """A store that is built when it is first used."""
+    return cached_property(lambda stores: kind(stores.database))
 
 
 class Stores:
-    account_exports = _Once(AccountExportStore)
-    accounts = _Once(AccountStore)
-    activity = _Once(ActivityStore)
-    annotations = _Once(AnnotationStore)
-    authors = _Once(AuthorStore)
-    bookmarks = _Once(BookmarkStore)
-    bulk = _Once(BulkStore)
-    changesets = _Once(ChangesetStore)
-    checks = _Once(CheckStore)
-    connections = _Once(ConnectionStore)
-    deletions = _Once(DeletionStore)
-    demo = _Once(DemoStore)
-    devices = _Once(DeviceStore)
-    digest_posts = _Once(DigestPostStore)
-    digests = _Once(DigestStore)
-    duplicates = _Once(DuplicateStore)
-    events = _Once(EventStore)
-    facets = _Once(FacetStore)
-    file_imports = _Once(FileImportStore)
-    identities = _Once(IdentityStore)
-    import_changes = _Once(ChangeStore)
-    import_runs = _Once(RunStore)
-    ingest_runs = _Once(IngestRunStore)
-    jobs = _Once(JobStore)
-    kept_pages = _Once(KeptPageStore)
-    keys = _Once(KeyStore)
-    labels = _Once(LabelStore)
-    libraries = _Once(LibraryStore)
-    links = _Once(LinkStore)
-    media = _Once(MediaStore)
-    one_time_links = _Once(OneTimeLinkStore)
-    passkeys = _Once(PasskeyStore)
-    rules = _Once(RuleStore)
-    secrets = _Once(SecretStore)
-    sessions = _Once(SessionStore)
-    shares = _Once(ShareStore)
-    source_posts = _Once(SourcePostStore)
-    spent_attempts = _Once(SpentAttemptStore)
-    statistics = _Once(StatisticsStore)
-    sunset_notices = _Once(SunsetNoticeStore)
-    sweeping = _Once(SweepStore)
-    trash = _Once(TrashStore)
-    upserts = _Once(UpsertStore)
-    vectors = _Once(VectorStore)
-    version_uses = _Once(VersionUseStore)
-    views = _Once(ViewStore)
-    webhooks = _Once(WebhookStore)
-    word_counts = _Once(WordCounts)
-    word_merging = _Once(WordMerging)
+    account_exports = _once(AccountExportStore)
+    accounts = _once(AccountStore)
+    activity = _once(ActivityStore)
+    annotations = _once(AnnotationStore)
+    authors = _once(AuthorStore)
+    bookmarks = _once(BookmarkStore)
+    bulk = _once(BulkStore)
+    changesets = _once(ChangesetStore)
+    checks = _once(CheckStore)
+    connections = _once(ConnectionStore)
+    deletions = _once(DeletionStore)
+    demo = _once(DemoStore)
+    devices = _once(DeviceStore)
+    digest_posts = _once(DigestPostStore)
+    digests = _once(DigestStore)
+    duplicates = _once(DuplicateStore)
+    events = _once(EventStore)
+    facets = _once(FacetStore)
+    file_imports = _once(FileImportStore)
+    identities = _once(IdentityStore)
+    import_changes = _once(ChangeStore)
+    import_runs = _once(RunStore)
+    ingest_runs = _once(IngestRunStore)
+    jobs = _once(JobStore)
+    kept_pages = _once(KeptPageStore)
+    keys = _once(KeyStore)
+    labels = _once(LabelStore)
+    libraries = _once(LibraryStore)
+    links = _once(LinkStore)
+    media = _once(MediaStore)
+    one_time_links = _once(OneTimeLinkStore)
+    passkeys = _once(PasskeyStore)
+    rules = _once(RuleStore)
+    secrets = _once(SecretStore)
+    sessions = _once(SessionStore)
+    shares = _once(ShareStore)
+    source_posts = _once(SourcePostStore)
+    spent_attempts = _once(SpentAttemptStore)
+    statistics = _once(StatisticsStore)
+    sunset_notices = _once(SunsetNoticeStore)
+    sweeping = _once(SweepStore)
+    trash = _once(TrashStore)
+    upserts = _once(UpsertStore)
+    vectors = _once(VectorStore)
+    version_uses = _once(VersionUseStore)
+    views = _once(ViewStore)
+    webhooks = _once(WebhookStore)
+    word_counts = _once(WordCounts)
+    word_merging = _once(WordMerging)
 
     def __init__(self, database: Database) -> None:
         self.database = database

@@ -313,37 +313,23 @@ class StatementNames:
 
     def __init__(self, statements: Mapping[str, Queries]) -> None:
         self._exact: dict[str, str] = {}
-        # The texts between the placeholders of a statement, and its name.
-        self._filled: set[tuple[tuple[str, ...], str]] = set()
+        # Of those with placeholders: the length of their own text, the name, and what they fit.
+        self._filled: list[tuple[int, str, re.Pattern[str]]] = []
         for resource, named in statements.items():
             for key, text in named.items():
                 name = f"{resource}.{key}"
-                pieces = tuple(_PLACEHOLDER.split(text))
+                pieces = _PLACEHOLDER.split(text)
+                length = sum(map(len, pieces))
                 if len(pieces) == 1:
                     self._exact[text] = name
-                elif _length(pieces) >= _LEAST_CHARACTERS:
-                    self._filled.add((pieces, name))
+                elif length >= _LEAST_CHARACTERS:
+                    fitting = re.compile(".*".join(map(re.escape, pieces)), re.DOTALL)
+                    self._filled.append((length, name, fitting))
+        # The one that fits best comes first.
+        self._filled.sort(key=lambda one: one[:2], reverse=True)
 
     def of(self, sql: str) -> str:
         if name := self._exact.get(sql):
             return name
-        fitting = [
-            (_length(pieces), name) for pieces, name in self._filled if _is_filled(pieces, sql)
-        ]
-        return max(fitting)[1] if fitting else UNKNOWN
-
-
-def _length(pieces: tuple[str, ...]) -> int:
-    return sum(map(len, pieces))
-
-
-def _is_filled(pieces: tuple[str, ...], sql: str) -> bool:
-    if not (sql.startswith(pieces[0]) and sql.endswith(pieces[-1])):
-        return False
-    place = len(pieces[0])
-    for piece in pieces[1:-1]:
-        found = sql.find(piece, place)
-        if found < 0:
-            return False
-        place = found + len(piece)
-    return place + len(pieces[-1]) <= len(sql)
+        found = (name for _, name, fitting in self._filled if fitting.fullmatch(sql))
+        return next(found, UNKNOWN)

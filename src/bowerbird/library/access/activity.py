@@ -69,64 +69,6 @@ class Activity(Service):
         return await self._stores.activity.page(account_id, before or _LATEST, limit)
 
 
-# The text with the detail, and the text without it.
-_TEXTS: Final[dict[ActivityKind, tuple[str, str]]] = {
-    ActivityKind.SIGNED_IN: ("Signed in with {}", "Signed in"),
-    ActivityKind.SIGNED_OUT: ("Signed out", "Signed out"),
-    ActivityKind.PROVED_AGAIN: ("Confirmed with {} that it is you", "Confirmed that it is you"),
-    ActivityKind.SESSION_ENDED: ("Signed out “{}”", "Signed out another browser"),
-    ActivityKind.SESSIONS_ENDED: ("Signed out all other browsers",) * 2,
-    ActivityKind.LINK_CREATED: ("Sent a link to sign in by {}", "Created a link to sign in"),
-    ActivityKind.PASSKEY_ADDED: ("Added the passkey “{}”", "Added a passkey"),
-    ActivityKind.PASSKEY_REFUSED: (
-        "Refused the passkey “{}”, because a copy of it was used",
-        "Refused a passkey, because a copy of it was used",
-    ),
-    ActivityKind.PASSKEY_REMOVED: ("Removed the passkey “{}”", "Removed a passkey"),
-    ActivityKind.PROVIDER_CONNECTED: ("Connected {}", "Connected a provider"),
-    ActivityKind.PROVIDER_DISCONNECTED: ("Disconnected {}", "Disconnected a provider"),
-    ActivityKind.KEY_CREATED: ("Created the key “{}”", "Created a key"),
-    ActivityKind.KEY_REVOKED: ("Revoked the key “{}”", "Revoked a key"),
-    ActivityKind.DEVICE_CREATED: ("Connected the extension “{}”", "Connected an extension"),
-    ActivityKind.DEVICE_REVOKED: ("Disconnected the extension “{}”", "Disconnected an extension"),
-    ActivityKind.SOURCE_CONNECTED: ("Connected the source {}", "Connected a source"),
-    ActivityKind.SOURCE_DISCONNECTED: ("Disconnected the source {}", "Disconnected a source"),
-    ActivityKind.WEBHOOK_ADDED: ("Added the webhook {}", "Added a webhook"),
-    ActivityKind.WEBHOOK_REMOVED: ("Removed the webhook {}", "Removed a webhook"),
-    ActivityKind.WEBHOOK_DISABLED: (
-        "The webhook {} was turned off, because nothing could be delivered",
-        "A webhook was turned off, because nothing could be delivered",
-    ),
-    ActivityKind.EXPORT_STARTED: ("Started an export as {}", "Started an export"),
-    ActivityKind.ACCOUNT_DOWNLOADED: ("Downloaded the whole account",) * 2,
-    ActivityKind.IMPORT_STARTED: ("Started an import: {}", "Started an import"),
-    ActivityKind.IMPORT_UNDONE: ("Undid an import: {}", "Undid an import"),
-    ActivityKind.POSTS_DELETED: ("Deleted the post {}", "Deleted posts"),
-    ActivityKind.TRASH_EMPTIED: ("Deleted posts in the trash for good",) * 2,
-    ActivityKind.SHARE_CREATED: ("Shared {}", "Shared a list"),
-    ActivityKind.SHARE_CHANGED: ("Changed how {} is shared", "Changed how a list is shared"),
-    ActivityKind.SHARE_DELETED: ("Stopped sharing {}", "Stopped sharing a list"),
-    ActivityKind.SHARE_FORBIDDEN: (
-        "The operator stopped the sharing of {}",
-        "The operator stopped the sharing of a list",
-    ),
-    ActivityKind.SHARE_ALLOWED: (
-        "The operator allowed the sharing of {} again",
-        "The operator allowed the sharing of a list again",
-    ),
-    ActivityKind.EMAIL_CHANGED: ("Changed the email address to {}", "Changed the email address"),
-    ActivityKind.PLAN_CHANGED: ("Changed the plan to {}", "Changed the plan"),
-    ActivityKind.OWNER_CHANGED: ("Became the owner of the service",) * 2,
-    ActivityKind.ACCOUNT_CREATED: ("Created the account",) * 2,
-    ActivityKind.INVITATION_CREATED: ("Created an invitation for {}", "Created an invitation"),
-    ActivityKind.RULE_CREATED: ("Created the rule “{}”", "Created a rule"),
-    ActivityKind.RULE_CHANGED: ("Changed the rule “{}”", "Changed a rule"),
-    ActivityKind.RULE_DELETED: ("Deleted the rule “{}”", "Deleted a rule"),
-    ActivityKind.RULE_SWITCHED_OFF: (
-        "Switched off the rule “{}”, which failed again and again",
-        "Switched off a rule, which failed again and again",
-    ),
-}
 # Ways to sign in that are no names.
 _METHODS: Final = {"link": "a one-time link", "passkey": "a passkey"}
 _OF_IMPORTS: Final = (ActivityKind.IMPORT_STARTED, ActivityKind.IMPORT_UNDONE)
@@ -136,7 +78,6 @@ _BY_METHOD: Final = (ActivityKind.SIGNED_IN, ActivityKind.PROVED_AGAIN)
 def sentence(entry: ActivityEntry) -> str:
     if not isinstance(entry.kind, ActivityKind):
         return f"Recorded by a newer version of this server: {entry.kind}"
-    with_detail, without = _TEXTS[entry.kind]
     detail = entry.detail
     if entry.kind in _BY_METHOD:
         detail = _METHODS.get(detail, detail)
@@ -145,7 +86,8 @@ def sentence(entry: ActivityEntry) -> str:
     elif entry.kind in _OF_IMPORTS:
         detail = NAMES.get(detail, detail)
     # Not `format`: the detail may contain braces.
-    return with_detail.replace("{}", detail) if detail else without
+    kind = entry.kind
+    return kind.with_detail.replace("{}", detail) if detail else kind.without
 
 
 class Flushing:

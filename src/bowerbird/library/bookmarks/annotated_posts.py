@@ -13,7 +13,7 @@ from bowerbird.library.access import plans
 from bowerbird.library.bookmarks import cursors
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
 from bowerbird.library.bookmarks.cursors import Keyset
-from bowerbird.model import json_depth
+from bowerbird.library.bookmarks.searching.post_texts import texts_of
 from bowerbird.model.accounts import Account
 from bowerbird.model.posts.filters import After, BookmarkFilter, Sort
 from bowerbird.model.words import Term, WordQuery
@@ -41,22 +41,6 @@ _NOT_AGAIN_MAX: Final = 1_000
 _SORT: Final = Sort()
 
 
-class _Passage(Struct):
-    quote: str = ""
-    comment: str = ""
-
-
-class _Annotated(Struct):
-    note: str | None = None
-    highlights: list[_Passage] | None = None
-
-    @property
-    def texts(self) -> list[str]:
-        passages = self.highlights or ()
-        texts = [self.note, *(text for one in passages for text in (one.quote, one.comment))]
-        return [text for text in texts if text]
-
-
 class AnnotatedPost(Struct, frozen=True):
     """`found`: where the words of a search are, by the text of the note, passage or comment."""
 
@@ -76,7 +60,6 @@ class AnnotationCounts(Struct, frozen=True):
 
 
 _posts: Final = msgspec.json.Decoder(list[msgspec.Raw]).decode
-_annotated: Final = msgspec.json.Decoder(_Annotated).decode
 
 
 class AnnotatedPosts(Service):
@@ -217,4 +200,7 @@ def _split(page: Page) -> list[bytes]:
 
 
 def _read_texts(bookmark: bytes) -> list[str]:
-    return _annotated(json_depth.cut(bookmark)).texts
+    """The note, the passages that are marked, and the comments on them."""
+    post = texts_of(bookmark)
+    texts = [post.note, *(text for one in post.highlights for text in (one.quote, one.comment))]
+    return [text for text in texts if text]

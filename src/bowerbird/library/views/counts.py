@@ -2,16 +2,14 @@
 
 A count reads the whole library in the worst case, and an account can have 200 views. So a request
 waits for its counts only as long as its budget lasts. The counting goes on in the background and
-the next request finds more counts. It is bounded: one count at a time per account, a few at a time
-in this process, and each waits for its turn for a limited time. What is asked for last is counted
-first: somebody looks at it.
+the next request finds more counts. It is bounded: one count at a time per account, and a few at a
+time in this process. What is asked for last is counted first: somebody looks at it.
 """
 
 import asyncio
 import hashlib
 import itertools
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from enum import StrEnum
 from functools import cached_property
 from typing import Any, Final
@@ -25,7 +23,7 @@ from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import Query
 from bowerbird.requests.limits import VIEWS_MAX
-from bowerbird.storage.fair_queue import ON_SLOT, Bounds, FairQueue
+from bowerbird.storage.fair_queue import ON_SLOT, Bounds
 
 _REMEMBERED: Final = 50_000
 # Leaves one of SQLite's three readers to everything else.
@@ -56,7 +54,7 @@ class Count(Struct, frozen=True):
 
 
 class Budget(Struct, frozen=True):
-    """How long a request and a page wait, how long a count may take and the background works.
+    """How long a request and a page wait, and how long a count may take.
 
     A count that took too long is tried again after `retry_s`.
     """
@@ -65,7 +63,6 @@ class Budget(Struct, frozen=True):
     # For counts of views and buckets that are not its subject.
     page_s: float = 0.02
     count_s: float = 5.0
-    background_s: float = 60.0
     retry_s: float = 300.0
 
 
@@ -111,11 +108,10 @@ class ViewCounts:
         self.budget = budget or DEFAULT_BUDGET
         self._known = LruCache(_REMEMBERED)
         self._order = itertools.count()
-        waiting = Bounds(per_account=_WAITING_MAX, wait_s=self.budget.background_s)
-        self._turns = FairQueue("view count", _CONCURRENT, 1, waiting)
-        # The counts of each account that wait or run, with a task for each; the latest is the last.
+        # Given in the order of asking, and an account asks for one at a time: they take turns.
+        self._slots = asyncio.Semaphore(_CONCURRENT)
+        # The counts that each account waits for; the latest is the last.
         self._wanted: dict[int, dict[Any, _Wanted]] = {}
-        self._running: dict[int, Any] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._log = structlog.get_logger()
 
@@ -154,85 +150,68 @@ class ViewCounts:
     def _start(self, request: CountRequest) -> asyncio.Future[None]:
         """Puts the count before all others of the account."""
         account_id, key = request.account.account_id, request.key
-        waiting = self._wanted.setdefault(account_id, {})
+        waiting = self._wanted.get(account_id)
+        if waiting is None:
+            waiting = self._wanted[account_id] = {}
+            task = asyncio.create_task(self._count_all(account_id, waiting))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
         wanted = waiting.pop(key, None)
         if wanted is None:
             wanted = _Wanted(request, asyncio.get_running_loop().create_future())
-            task = asyncio.create_task(self._run(account_id, waiting))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
         wanted.request = request
         waiting[key] = wanted
+        if len(waiting) > _WAITING_MAX:
+            waiting.pop(next(iter(waiting))).counted.cancel()
         return wanted.counted
 
-    async def _run(self, account_id: int, waiting: "dict[Any, _Wanted]") -> None:
-        """Makes the latest count, or gives the oldest one up if there is no turn in time."""
-        key = None
-        try:
-            async with self._turns.slot(account_id):
-                key, done = next(reversed(waiting)), None
-                self._running[account_id] = key
+    async def _count_all(self, account_id: int, waiting: dict[Any, _Wanted]) -> None:
+        """Makes the counts that an account waits for, the latest first."""
+        while waiting:
+            async with self._slots:
+                key, wanted = next(reversed(waiting.items()))
+                request = wanted.request
                 try:
-                    # Another request may want a newer count by now.
-                    while (request := waiting[key].request).stamp != done:
-                        if (counted := await self._counted(request)) is not None:
-                            self._known.put(key, counted)
-                        done = request.stamp
-                finally:
-                    del self._running[account_id]
-        except Refusal:
-            # The database is busy or closed, or too many wait. The next request starts again.
-            pass
-        except Exception:  # noqa: BLE001 - no request waits for this task's result
-            self._log.exception("view count failed", account=account_id)
-        finally:
-            running = self._running.get(account_id)
-            left = key or next(one for one in waiting if one != running)
-            waiting.pop(left).counted.cancel()
-            if not waiting:
-                self._wanted.pop(account_id)
+                    await self._make(request)
+                except Refusal:
+                    # The database is busy or closed. The next request starts again.
+                    pass
+                except Exception:  # noqa: BLE001 - no request waits for this task's result
+                    self._log.exception("view count failed", account=account_id)
+                # Another request may want a newer count by now.
+                if waiting.get(key) is wanted and wanted.request.stamp == request.stamp:
+                    waiting.pop(key).counted.cancel()
+        del self._wanted[account_id]
 
-    async def _counted(self, request: CountRequest) -> _Known | None:
-        """None if the count did not get a reader in time, because others use them all."""
-        limit = _StatementLimit(self.budget.count_s)
+    async def _make(self, request: CountRequest) -> None:
+        """The time counts from when the read gets a slot: the wait before says nothing about it.
+
+        The wait is limited too, because not all that a count waits for is a slot. It is not made
+        if it did not get a slot in time, because others use them all.
+        """
+        limit = asyncio.timeout(self.budget.count_s + _SLOT_WAIT_S)
+        started: list[float] = []
+
+        def start() -> None:
+            started.append(asyncio.get_running_loop().time())
+            if not limit.expired():
+                limit.reschedule(started[-1] + self.budget.count_s)
+
+        token = ON_SLOT.set(start)
         try:
-            async with limit.started():
-                return _Known(request.stamp, await request.total(), next(self._order))
+            # Cancelling the read interrupts its statement.
+            async with limit:
+                found = _Known(request.stamp, await request.total(), next(self._order))
         except TimeoutError:
-            if not limit.has_slot:
-                return None
+            if not started:
+                return
             earlier = self._known.get(request.key)
             value = None if earlier is None else earlier.value
             now = asyncio.get_running_loop().time()
-            return _Known(request.stamp, value, next(self._order), given_up_at=now)
-
-
-class _StatementLimit:
-    """Limits the time of a read from the moment when it gets a slot.
-
-    The wait before that says nothing about the read. It is limited too, because not all that a
-    count waits for is a slot.
-    """
-
-    def __init__(self, limit_s: float) -> None:
-        self._limit_s = limit_s
-        self._timeout = asyncio.timeout(limit_s + _SLOT_WAIT_S)
-        self.has_slot = False
-
-    @asynccontextmanager
-    async def started(self) -> AsyncIterator[None]:
-        token = ON_SLOT.set(self._start)
-        try:
-            # Cancelling the read interrupts its statement.
-            async with self._timeout:
-                yield
+            found = _Known(request.stamp, value, next(self._order), given_up_at=now)
         finally:
             ON_SLOT.reset(token)
-
-    def _start(self) -> None:
-        self.has_slot = True
-        if not self._timeout.expired():
-            self._timeout.reschedule(asyncio.get_running_loop().time() + self._limit_s)
+        self._known.put(request.key, found)
 
 
 def _count(known: _Known | None, stamp: tuple[int, int, str]) -> Count:

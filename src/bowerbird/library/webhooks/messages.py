@@ -24,8 +24,12 @@ from bowerbird.clock import MICROSECONDS
 from bowerbird.connections.records import Vault
 from bowerbird.library.bookmarks.events import Event, Events
 from bowerbird.library.bookmarks.searching import post_texts
-from bowerbird.library.bookmarks.searching.post_texts import addresses_of, fields_of, texts_of
-from bowerbird.model import json_depth
+from bowerbird.library.bookmarks.searching.post_texts import (
+    PostTexts,
+    addresses_of,
+    fields_of,
+    texts_of,
+)
 from bowerbird.model.accounts import Account
 from bowerbird.model.events import FORMER_SECRET, TEST, Delivery, DeliveryState, EventType, Webhook
 from bowerbird.model.instants import with_offset
@@ -221,23 +225,6 @@ _EVERYTHING: Final = frozenset({_FLAG, _TAGS, _TEXT})
 _UNIMPORTANT: Final = frozenset({"tweet_details.meta", "updated_at", "imported_at", "sort_index"})
 
 
-class _Author(Struct, frozen=True):
-    name: str = ""
-
-
-class _Stored(Struct, frozen=True):
-    author_username: str = ""
-    author_details: _Author = _Author()
-    tags: tuple[str, ...] | None = None
-    is_read: bool = False
-    is_archived: bool = False
-    note: str | None = None
-    highlights: list[Any] | None = None
-
-
-_stored: Final = msgspec.json.Decoder(_Stored).decode
-
-
 def label_keys(filter: BookmarkFilter) -> set[str]:
     """The labels that a filter asks for."""
     asked = _conditions(filter.words.parts if filter.words is not None else ())
@@ -326,7 +313,7 @@ def _is_touched(part: Part, changed: set[str]) -> bool:
 
 def _may_match(stored: bytes, changed: set[str], filter: BookmarkFilter) -> bool:
     """Whether the post may have matched before this was changed."""
-    post = _stored(json_depth.cut(stored))
+    post = texts_of(stored)
     labels = {name_key(tag) for tag in post.tags or ()}
     if filter.tag is not None and not changed & {filter.tag, _TAGS} and filter.tag not in labels:
         return False
@@ -341,12 +328,11 @@ def _may_match(stored: bytes, changed: set[str], filter: BookmarkFilter) -> bool
     if _TEXT in changed:
         # The words that it had are not known.
         parts = tuple(one for one in parts if isinstance(one, Condition))
-    texts = texts_of(stored)
-    text = post_texts.indexed(fields_of(texts), (), addresses_of(texts))
+    text = post_texts.indexed(fields_of(post), (), addresses_of(post))
     return post_texts.matches(text, parts, meets)
 
 
-def _known(post: _Stored, labels: set[str], condition: Condition) -> bool | None:
+def _known(post: PostTexts, labels: set[str], condition: Condition) -> bool | None:
     """Whether a post meets a condition; None if that is not known without its row."""
     match condition.field, condition.value:
         case Field.LABEL, name:

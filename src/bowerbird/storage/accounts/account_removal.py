@@ -132,22 +132,7 @@ PRIMARY_KEYS: Final = {
     "digest_preference": "account_id",
 }
 # Their rows are removed some at a time.
-_LARGE: Final = (
-    *("trash", "idempotency", "job", "digest", "label", "deletion"),
-    *("import_change", "import_run", "import_label", "ingest_page", "ingest_run", "kept_page"),
-    *("source_post", "source_folder", "file_import", "replaced_annotation", "unindexed_note"),
-    *(
-        "word_count",
-        "word_change",
-        "abbreviation",
-        "vector_part",
-        "bulk_change",
-        "bulk_part",
-        "bulk_post",
-    ),
-    *("bare_link", "library_event", "webhook_delivery"),
-    *("media_link", "media_post", "media_source", "media_file"),
-)
+_LARGE: Final = tuple(table for table in PRIMARY_KEYS if table not in ACCESS)
 
 
 class Losses(Struct, frozen=True):

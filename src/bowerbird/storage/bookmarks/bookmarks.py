@@ -26,9 +26,8 @@ from bowerbird.storage.bookmarks.filters import (
     queries_in,
     starting_with_matches,
     walking_past_dates,
-    walking_past_languages,
 )
-from bowerbird.storage.bookmarks.list_reads import MATCHES, NEAR, PAST_DATES, WALK, ListRead
+from bowerbird.storage.bookmarks.list_reads import MATCHES, PAST_DATES, WALK, ListRead
 from bowerbird.storage.database import Database, Reader, Row, Transaction, WordRead, place_values
 from bowerbird.storage.libraries import LockedLibrary
 
@@ -326,16 +325,7 @@ class BookmarkStore:
         return Page(body or b"", count, end)
 
     async def _keys(self, account: Account, read: ListRead) -> Sequence[Row]:
-        name = read.statement(account)
-        window = read.window(account)
-        if name == WALK and window and NEAR in self._sql:
-            sql, values = self._ordered(NEAR, account, read)
-            if "wanted" in values:
-                values["window"] = window
-                rows = await self._rows(account, sql, values)
-                if len(rows) == read.limit:
-                    return rows
-        sql, values = self._ordered(name, account, read)
+        sql, values = self._ordered(read.statement(account), account, read)
         return await self._rows(account, sql, values)
 
     async def _rows(
@@ -351,12 +341,8 @@ class BookmarkStore:
         fragments, values = narrowing(self._database, account, read.filter)
         if name == MATCHES:
             fragments = starting_with_matches(read.filter, fragments)
-        elif name == NEAR:
-            fragments = [fragment for fragment in fragments if fragment != "wanted"]
         elif name == PAST_DATES and MATCHES in self._sql:
             fragments = walking_past_dates(fragments)
-        elif name == WALK and read.walks_past_languages and MATCHES in self._sql:
-            fragments = walking_past_languages(fragments)
         if name not in self._sql:
             name = WALK
         values["limit"] = read.limit

@@ -270,8 +270,6 @@ _DATES: Final = ("posted_from", "posted_to", "bookmarked_from", "bookmarked_to",
 FRAGMENTS.update({f"walked_{name}": FRAGMENTS[name].replace("b.", "+b.") for name in _DATES})
 # A text has no plus sign on PostgreSQL, where a test reads this too.
 FRAGMENTS["walked_updated_since"] = "b.updated_at || '' >= :updated_since"
-# A list of one or of several.
-_LANGUAGES: Final = ("language", "languages")
 _OTHER_TEXTS: Final = {
     *("author", "rare_media", "language"),
     *(f"walked_{name}" for name in _DATES),
@@ -335,11 +333,6 @@ def starting_with_matches(filter: BookmarkFilter, fragments: Sequence[str]) -> l
 def walking_past_dates(fragments: Sequence[str]) -> list[str]:
     """Adapts fragments to a statement that reads the library in order, whatever its dates are."""
     return [f"walked_{name}" if name in _DATES else name for name in fragments]
-
-
-def walking_past_languages(fragments: Sequence[str]) -> list[str]:
-    """Adapts fragments to a statement that reads the library in order, whatever its languages."""
-    return [f"walked_{name}" if name in _LANGUAGES else name for name in fragments]
 
 
 def of_many(fragments: Sequence[str]) -> list[str]:

@@ -17,8 +17,6 @@ from bowerbird.model.posts.filters import SORT_FIELDS, After, BookmarkFilter, So
 WALK: Final = "keys"
 # Starts with the posts of an author, a label, and so on, and sorts them.
 MATCHES: Final = "keys_of_few"
-# The walk along the next bookmarks only, of which enough have the words if many posts do.
-NEAR: Final = "keys_near"
 # The walk, if an index of the dates in the filter would be slower.
 PAST_DATES: Final = "keys_past_dates"
 # Sorts the whole library, for an order that is nearly the one of the numbers.
@@ -28,11 +26,8 @@ SCAN: Final = "keys_by_number"
 # number.
 _WALKED: Final = 100
 _LOOKED_UP: Final = 2_000
-# A walk that has to look up the dates or the language of each bookmark.
+# A walk that has to look up the dates of each bookmark.
 _WALKED_PAST: Final = 700
-
-# How many windows a library needs to have, so that looking at one is worth it.
-_WINDOWS: Final = 8
 
 # The filters whose posts an index has.
 _LISTED: Final = ("author", "tag", "labels", "annotated", "linked", "post_ids")
@@ -73,28 +68,13 @@ class ListRead(Struct, frozen=True):
             return WALK
         return min(costs, key=costs.__getitem__)
 
-    def window(self, account: Account) -> int:
-        """Twice as many bookmarks as probably have enough matches; 0 if that is most of them."""
-        if self.filter.words is None or not self.total:
-            return 0
-        window = 2 * (self.limit + 10) * account.total // self.total
-        return window if window * _WINDOWS <= account.total else 0
-
     @property
     def _is_listed(self) -> bool:
         filter = self.filter
         if filter.words is not None:
             return bool(filter.words.wanted_terms)
         is_listed = any(getattr(filter, name) is not None for name in _LISTED)
-        return filter.has_rare_media or is_listed or self.walks_past_languages
-
-    @property
-    def walks_past_languages(self) -> bool:
-        """Whether a walk reads posts of other languages: an index has each one in its order."""
-        languages = self.filter.languages
-        if languages is None or self.total is None:
-            return False
-        return len(languages) > 1 or self.sort.field != "sort_index"
+        return filter.has_rare_media or is_listed
 
     @property
     def _is_dated(self) -> bool:
@@ -111,6 +91,5 @@ class ListRead(Struct, frozen=True):
         # Probably as many of them are hidden as of all posts.
         costs = {MATCHES: total * account.total // visible * _LOOKED_UP}
         if SORT_FIELDS[self.sort.field].is_indexed:
-            walked = _WALKED_PAST if self.walks_past_languages else _WALKED
-            costs[WALK] = min(self.limit * visible // total, visible) * walked
+            costs[WALK] = min(self.limit * visible // total, visible) * _WALKED
         return costs

@@ -4,7 +4,6 @@ Also finds the accounts that have expired records.
 """
 
 from collections.abc import Sequence
-from itertools import count
 from typing import Any, Final
 
 import msgspec
@@ -16,9 +15,6 @@ from bowerbird.storage.database import Database, LockTimeoutError, Store, Writab
 from bowerbird.storage.libraries import KEYED_ANSWERS, DailyUseStore, DayUse
 
 RETENTION_HOURS: Final = 24
-# Old entries are removed a few at a time, along with new ones, so no sweep delays a request.
-_SWEPT_EVERY: Final = 8
-_SWEPT_AT_ONCE: Final = 20
 # An answer may have megabytes, so that a hundred of them would delay other writers.
 _SWEPT_BYTES: Final = 8_000_000
 _TRIES: Final = 3
@@ -42,7 +38,6 @@ class IdempotencyStore(Store):
     def __init__(self, database: Database) -> None:
         super().__init__(database)
         self._use = DailyUseStore(database, KEYED_ANSWERS)
-        self._claims = count()
 
     async def claim(
         self, library: Writable, key: str, *, fingerprint: bytes, now: int, oldest: int
@@ -62,8 +57,6 @@ class IdempotencyStore(Store):
         # Retried if the existing entry is too old, or was removed between the two statements.
         for _ in range(_TRIES):
             if await self._of(library, "claim", **values):
-                if next(self._claims) % _SWEPT_EVERY == 0:
-                    await self.sweep(library, oldest)
                 return await self._use.used(library, day_of(now))
             rows = await self._of(library, "kept", **values)
             if rows and rows[0][4] >= oldest:
@@ -86,11 +79,9 @@ class IdempotencyStore(Store):
         values = {"idempotency_key": key, "status": status, "headers": headers, "body": body}
         await self._do(library, "keep", **values)
 
-    async def sweep(self, library: Writable, oldest: int, most: int = _SWEPT_AT_ONCE) -> int:
+    async def sweep(self, library: Writable, oldest: int, most: int) -> int:
         """Removes a few entries that are too old; returns how many."""
         values = {"before": oldest, "most": most, "most_bytes": _SWEPT_BYTES}
-        if not await self._of(library, "has_old", **values):
-            return 0
         return len(await self._of(library, "forget_old", **values))
 
     async def _hold(self, library: Writable, values: dict[str, Any]) -> None:

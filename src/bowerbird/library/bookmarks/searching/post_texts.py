@@ -23,6 +23,7 @@ class _Author(Struct, frozen=True):
 
 
 class _Passage(Struct):
+    quote: str = ""
     comment: str = ""
 
 
@@ -38,13 +39,15 @@ class _Details(Struct):
 
 
 class PostTexts(Struct):
-    """The searchable fields of a bookmark, and its labels."""
+    """The searchable fields of a bookmark, its labels and flags."""
 
     tweet_details: _Details
     post_id: str = ""
     author_username: str = ""
     author_details: _Author = _Author()
     tags: list[str] | None = None
+    is_read: bool = False
+    is_archived: bool = False
     note: str | None = None
     highlights: list[_Passage] = []
     image_texts: list[_ImageText] = []

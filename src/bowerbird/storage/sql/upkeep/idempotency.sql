@@ -16,14 +16,6 @@ DELETE FROM idempotency
    AND idempotency_key = :idempotency_key
    AND created_at < :before
 
--- name: has_old
--- A tenth of the time of `forget_old`, which nearly always finds nothing.
-SELECT 1
-  FROM idempotency AS i
- WHERE i.account_id = :account_id
-   AND i.created_at < :before
- LIMIT 1
-
 -- name: claim
 -- Returns no row if the key is stored already, or if the account has been deleted.
 INSERT INTO idempotency (account_id, idempotency_key, fingerprint, status, headers, body, created_at)
