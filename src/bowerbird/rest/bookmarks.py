@@ -256,8 +256,10 @@ def _similar(rest: Rest) -> ApiRoute:
 def _writes(rest: Rest) -> list[ApiRoute]:
     flags, trash, highlights = rest.services.flags, rest.services.trash, rest.services.highlights
 
-    async def update_many(transaction: Transaction, call: Call, request: StateRequest) -> Reply:
-        result = await flags.update(transaction, call.account, request.post_ids or [], request)
+    async def update_many(
+        transaction: Transaction, account: Account, request: StateRequest
+    ) -> Reply:
+        result = await flags.update(transaction, account, request.post_ids or [], request)
         meta = ChangeMeta(
             _changed(result.affected),
             result.affected,

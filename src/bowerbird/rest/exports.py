@@ -7,6 +7,7 @@ from urllib.parse import quote
 from bowerbird.errors import Code, Refusal
 from bowerbird.exports.tasks import FORMATS
 from bowerbird.library.exports.exports import Download, ExportJob, retry_after_s
+from bowerbird.model.accounts import Account
 from bowerbird.requests import filters
 from bowerbird.requests.exports import DownloadQuery, ExportRequest
 from bowerbird.rest.serving import ExportService, Rest
@@ -86,12 +87,14 @@ def routes(rest: Rest) -> list[ApiRoute]:
             await exports.require_vectors(transaction, call.account)
 
     def starting(format: str) -> ApiRoute:
-        async def create(transaction: Transaction, call: Call, request: ExportRequest) -> Reply:
-            job = await exports.create(transaction, call.account, format, request)
+        async def create(
+            transaction: Transaction, account: Account, request: ExportRequest
+        ) -> Reply:
+            job = await exports.create(transaction, account, format, request)
             headers = [(b"location", addresses.path(job).encode()), *_retry_after(job)]
             return done(addresses.response(job), status=_ACCEPTED).with_headers(*headers)
 
-        return rest.effect(CREATE[format], create, precheck=check_vectors, after=rest.wake)
+        return rest.write(CREATE[format], create, precheck=check_vectors, after=rest.wake)
 
     return [GET.served_by(get_export), DOWNLOAD.served_by(download), *map(starting, CREATE)]
 

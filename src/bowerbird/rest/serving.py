@@ -114,18 +114,8 @@ class Rest:
         gate: Gate = lambda _: None,
         **how: Any,
     ) -> ApiRoute:
-        """A write that a method of the library does; see `Writes.of`."""
-        return operation.served_by(self.writes.of(change, operation.body, gate, **how))
-
-    def effect(
-        self,
-        operation: Operation,
-        effect: Callable[..., Awaitable[Reply]],
-        gate: Gate = lambda _: None,
-        **how: Any,
-    ) -> ApiRoute:
-        """Any other write; see `Writes.handler`."""
-        return operation.served_by(self.writes.handler(effect, operation.body, gate, **how))
+        """A write, mostly by a method of the library; see `Writes.handler`."""
+        return operation.served_by(self.writes.handler(change, operation.body, gate, **how))
 
     def wake(self, _: object) -> None:
         """For a worker in the same process, once something is committed."""

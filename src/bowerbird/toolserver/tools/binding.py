@@ -191,7 +191,7 @@ def writes(
     effect: Callable[..., Awaitable[R]],
     *,
     gate: Callable[[Account], None] = lambda _: None,
-    given: Callable[[Any], tuple[Any, ...]] | None = None,
+    given: Callable[[Any], tuple[Any, ...]] = lambda sent: (sent,),
     prepare: Callable[..., Awaitable[object]] | None = None,
     shown: Callable[[R], Struct] | None = None,
     wakes: bool = False,
@@ -199,20 +199,19 @@ def writes(
 ) -> BoundTool:
     """A tool that writes once per key. Later calls with the key return the first result.
 
-    `effect` takes the transaction, the account and the arguments. `prepare` runs before the
-    transaction, for reads that would delay other writes, and `effect` takes its result too. A
-    method of the library takes what `given` makes of the arguments instead, and nothing more.
-    `shown` makes the result of the tool. `wakes`: a worker may have something to do then.
+    `effect` takes the transaction, the account, what `given` makes of the arguments, and what
+    `prepare` returned unless that is None. `prepare` takes the same but the transaction and runs
+    before it, for reads that would delay other writes. `shown` makes the result of the tool.
+    `wakes`: a worker may have something to do then.
     """
 
     async def run(call: ToolCall) -> ToolResult:
         account, request = call.account, _admitted(call, tool.takes, gate)
         taken: tuple[object, ...] = ()
         if not isinstance(request, Refusal):
-            taken = (request,) if given is None else given(request)
-            if prepare is not None:
-                prepared = await prepare(account, *taken)
-                taken = (request, prepared) if given is None else taken
+            taken = given(request)
+            if prepare is not None and (ready := await prepare(account, *taken)) is not None:
+                taken = (*taken, ready)
 
         async def work(transaction: Transaction) -> Struct:
             # Raised in the transaction, because a refusal is stored under the key too.
