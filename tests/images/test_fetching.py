@@ -19,9 +19,9 @@ from tests.support.hosts.image_hosts import (
     REDDIT,
     ImageHosts,
     X,
-    http,
     image_hosts,
 )
+from tests.support.hosts.loopback import http_answer
 from tests.support.posts import pictures
 
 pytestmark = pytest.mark.anyio
@@ -99,18 +99,18 @@ async def test_an_answer_that_comes_without_a_request_is_not_that_of_the_next_on
     fetcher = fetching.Fetcher(AllowedHosts(), resolve=hosts.resolve, connect=connect)
     async with fetcher:
         await fetcher.fetch(URL)
-        readers[0].feed_data(http(b"", "408 Request Timeout"))
+        readers[0].feed_data(http_answer(b"", "408 Request Timeout"))
         await fetcher.fetch(URL)
 
     assert hosts.connected_to == [PUBLIC, PUBLIC]
 
 
-@pytest.mark.parametrize("more", [http(b"another"), b"no answer"])
+@pytest.mark.parametrize("more", [http_answer(b"another"), b"no answer"])
 async def test_a_connection_with_more_than_one_answer_is_not_used_again(
     hosts: ImageHosts, more: bytes
 ) -> None:
     hosts.put(URL, pictures.png())
-    hosts.answers[f"{X}/two"] = http(pictures.png()) + more
+    hosts.answers[f"{X}/two"] = http_answer(pictures.png()) + more
 
     async with hosts.fetcher() as fetcher:
         with pytest.raises(NotFetched):
