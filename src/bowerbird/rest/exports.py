@@ -8,11 +8,10 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.exports.tasks import FORMATS
 from bowerbird.library.exports.exports import Download, ExportJob, retry_after_s
 from bowerbird.model.accounts import Account
-from bowerbird.requests import filters
+from bowerbird.requests import decoding, filters
 from bowerbird.requests.exports import DownloadQuery, ExportRequest
 from bowerbird.rest.serving import ExportService, Rest
 from bowerbird.storage.database import Transaction
-from bowerbird.wire import query_strings
 from bowerbird.wire.responses.answer_cache import is_among
 from bowerbird.wire.responses.replies import Header, Reply
 from bowerbird.wire.responses.streaming import (
@@ -78,7 +77,7 @@ def routes(rest: Rest) -> list[ApiRoute]:
         return done(addresses.response(job)).with_headers(*_retry_after(job))
 
     async def download(call: Call) -> Reply:
-        token = query_strings.read(call.target.query_string, DownloadQuery).token or ""
+        token = decoding.from_query(call.target.query_string, DownloadQuery).token or ""
         found = await exports.download(call.path_params["job_id"], token)
         return await _file_reply(exports, call, found)
 

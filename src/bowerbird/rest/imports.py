@@ -13,14 +13,13 @@ from bowerbird.library.imports.saving import SaveResult
 from bowerbird.library.imports.undoing import UndoOutcome
 from bowerbird.library.labels.import_labels import LabelsOfImport
 from bowerbird.model.accounts import Account
-from bowerbird.requests import limits
+from bowerbird.requests import decoding, limits
 from bowerbird.requests.labels import ImportLabelling
 from bowerbird.requests.limits import PAGE_DEFAULT
 from bowerbird.requests.saving import ImportsQuery, SaveQuery, SaveRequest
 from bowerbird.rest import bulk
 from bowerbird.rest.serving import Rest, paged
 from bowerbird.storage.database import Transaction
-from bowerbird.wire import query_strings
 from bowerbird.wire.responses.envelope import BatchMeta, ImportListMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Operation
@@ -93,7 +92,7 @@ def routes(rest: Rest) -> list[ApiRoute]:
 
     async def save_or_preview(call: Call) -> Reply:
         query_string = call.target.query_string
-        if not query_string or not query_strings.read(query_string, SaveQuery).is_preview:
+        if not query_string or not decoding.from_query(query_string, SaveQuery).is_preview:
             return await save(call)
         request = admitted(call.account, call.body, SaveRequest, lambda _: None)
         if isinstance(request, Refusal):

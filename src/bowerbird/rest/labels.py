@@ -18,7 +18,7 @@ from bowerbird.library.labels.suggestions import (
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import BulkRow
 from bowerbird.model.labels import Label
-from bowerbird.requests import limits
+from bowerbird.requests import decoding, limits
 from bowerbird.requests.labels import (
     BatchRequest,
     LabelChange,
@@ -30,7 +30,6 @@ from bowerbird.rest import bulk
 from bowerbird.rest.bulk import changing, kept, located
 from bowerbird.rest.serving import Rest
 from bowerbird.storage.database import Transaction
-from bowerbird.wire import query_strings
 from bowerbird.wire.idempotency import Replay
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import One
@@ -164,7 +163,7 @@ def _reads(rest: Rest) -> list[ApiRoute]:
 
     async def list_labels(call: Call) -> Reply:
         async def build() -> bytes:
-            query = query_strings.read(call.target.query_string, LabelsQuery)
+            query = decoding.from_query(call.target.query_string, LabelsQuery)
             if query.limit is None and query.cursor is None:
                 return envelope.success_of_many(
                     await labels.listed.all(call.account), LabelListMeta()
