@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import httpx2
@@ -33,12 +32,6 @@ PRIVATE = (
     *("::ffff:127.0.0.1", "::ffff:8.8.8.8", "::127.0.0.1", "64:ff9b::7f00:1", "64:ff9b:1::a00:1"),
     *("2002:7f00:1::", "2001:0:7f00:1::", "not an address", ""),
 )
-
-
-@pytest.fixture
-async def hosts(tmp_path: Path) -> AsyncIterator[ImageHosts]:
-    async with image_hosts(tmp_path) as serving:
-        yield serving
 
 
 async def refused(
