@@ -26,7 +26,7 @@ from tests.support.programs import browser_versions
 from tests.support.programs.tool_server import Running, running
 from tests.support.service import Member, Service
 
-pytest_plugins = ["tests.support.engines.ran_statements"]
+pytest_plugins = ["tests.support.engines.ran_statements", "tests.support.hosts.fixtures"]
 
 # The same examples on every machine, however slow it is: more of them would find nothing else.
 settings.register_profile("suite", derandomize=True, deadline=None, max_examples=40)

@@ -12,6 +12,7 @@ import pytest
 from bowerbird.introductions import MAX_LENGTH, Introductions
 from bowerbird.settings import BadSetting, Settings
 from tests.support import digesting
+from tests.support.hosts.loopback import http_answer, listening, read_request
 from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio
@@ -31,10 +32,8 @@ class Endpoint:
         return Introductions(Settings(intro_url=url, intro_model="m", **settings), timeout_s)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
-        headers = {k.lower(): v for k, _, v in (line.partition(": ") for line in head[1:] if line)}
-        body = await reader.readexactly(int(headers["content-length"]))
-        self.requests.append((head[0], headers, json.loads(body)))
+        method, target, headers, body = await read_request(reader)
+        self.requests.append((f"{method} {target}", headers, json.loads(body)))
         # Without a response, it sends nothing until the client disconnects.
         with closing(writer), suppress(ConnectionError):
             writer.write(self.response)
@@ -43,25 +42,15 @@ class Endpoint:
                 await reader.read()
 
 
-def http_response(body: Any, status: str = "200 OK") -> bytes:
-    text = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return b"HTTP/1.1 %b\r\nContent-Length: %d\r\n\r\n%b" % (status.encode(), len(text), text)
-
-
 def completion(text: Any) -> bytes:
-    return http_response({"choices": [{"message": {"role": "assistant", "content": text}}]})
+    return http_answer({"choices": [{"message": {"role": "assistant", "content": text}}]})
 
 
 @asynccontextmanager
 async def endpoint(response: bytes) -> AsyncIterator[Endpoint]:
     served = Endpoint(response)
-    server = await asyncio.start_server(served.serve, "127.0.0.1", 0)
-    served.port = server.sockets[0].getsockname()[1]
-    try:
+    async with listening(served.serve) as served.port:
         yield served
-    finally:
-        server.close()
-        await server.wait_closed()
 
 
 async def test_sends_the_posts_as_data_and_returns_plain_text() -> None:
@@ -71,7 +60,7 @@ async def test_sends_the_posts_as_data_and_returns_plain_text() -> None:
 
     assert text == "Two birds. One <b>bower</b>."
     ((line, headers, body),) = chat.requests
-    assert line == "POST /v1/chat/completions HTTP/1.1"
+    assert line == "POST /v1/chat/completions"
     assert headers["authorization"] == "Bearer secret"
     assert body["model"] == "m"
     system, user = body["messages"]
@@ -84,15 +73,15 @@ async def test_sends_the_posts_as_data_and_returns_plain_text() -> None:
 @pytest.mark.parametrize(
     "response",
     [
-        pytest.param(http_response({}, "500 Internal Server Error"), id="server error"),
-        pytest.param(http_response(b"not json"), id="not JSON"),
-        pytest.param(http_response({"choices": []}), id="no choice"),
-        pytest.param(http_response(b'{"x":%b}' % (b"[" * 9_000 + b"]" * 9_000)), id="too deep"),
-        pytest.param(http_response({"error": {"message": "no credit"}}), id="error object"),
+        pytest.param(http_answer({}, "500 Internal Server Error"), id="server error"),
+        pytest.param(http_answer(b"not json"), id="not JSON"),
+        pytest.param(http_answer({"choices": []}), id="no choice"),
+        pytest.param(http_answer(b'{"x":%b}' % (b"[" * 9_000 + b"]" * 9_000)), id="too deep"),
+        pytest.param(http_answer({"error": {"message": "no credit"}}), id="error object"),
         pytest.param(completion(None), id="no text"),
         pytest.param(completion(" \n\t "), id="only spaces"),
         pytest.param(completion(["x"]), id="wrong type"),
-        pytest.param(http_response(b"x" * 300_000), id="too large"),
+        pytest.param(http_answer(b"x" * 300_000), id="too large"),
         pytest.param(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{", id="truncated"),
         pytest.param(b"garbage\r\n\r\n", id="not HTTP"),
         pytest.param(
@@ -174,7 +163,7 @@ async def test_a_digest_is_created_without_an_introduction_when_the_request_fail
     alice: Member,
 ) -> None:
     await alice.save(bookmarked_at="2026-07-14T12:00:00+00:00")
-    async with endpoint(http_response({}, "503 Service Unavailable")) as chat:
+    async with endpoint(http_answer({}, "503 Service Unavailable")) as chat:
         await digesting.make(alice, introductions=chat.introductions())
 
     assert (await digesting.shown(alice))["introduction"] is None

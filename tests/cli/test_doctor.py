@@ -3,8 +3,6 @@
 import re
 import shutil
 import socket
-import threading
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -17,6 +15,7 @@ from bowerbird.settings import Settings
 from bowerbird.storage.backup import archives
 from bowerbird.storage.backup.archives import LastBackup
 from tests.cli.libraries import Library, sqlite_library
+from tests.support.hosts.loopback import Handler, on_thread
 from tests.support.models import MODEL_DIR
 from tests.support.postgres import ThrowawayPostgres
 
@@ -39,20 +38,15 @@ def library(tmp_path: Path, free_ports: dict[str, str]) -> Library:
     return Library({**library.environment, **free_ports, "BOWERBIRD_MODEL_DIR": MODEL_DIR})
 
 
-class OtherProgram(BaseHTTPRequestHandler):
-    body = b"hello"
+class OtherProgram(Handler):
+    content = b"hello"
 
-    def do_GET(self) -> None:
-        self.send_response(200)
-        self.end_headers()
-        self.wfile.write(self.body)
-
-    def log_message(self, *_: object) -> None:
-        pass
+    def reply(self) -> None:
+        self.answer(self.content)
 
 
 class Bowerbird(OtherProgram):
-    body = b'{"status":false,"code":"UNAUTHORIZED"}'
+    content = b'{"status":false,"code":"UNAUTHORIZED"}'
 
 
 def test_a_working_library_passes(library: Library) -> None:
@@ -183,10 +177,8 @@ def test_a_port_in_use_is_reported_with_the_program_that_uses_it(
     library: Library, handler: type[OtherProgram], mark: str, sentence: str
 ) -> None:
     port = library.settings.port
-    with HTTPServer(("127.0.0.1", port), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with on_thread(handler, port):
         ran = library.run("doctor")
-        server.shutdown()
     assert f"{mark} port: 127.0.0.1:{port} {sentence}" in ran.text
     assert ran.code == (mark == "✗")
 

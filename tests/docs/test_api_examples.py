@@ -1,4 +1,4 @@
-"""docs/api.md and /auth.md: every command runs as it stands, in the library that the page names."""
+"""docs/api.md, docs/rules.md and /auth.md: every command runs as it stands."""
 
 import json
 import os
@@ -80,6 +80,20 @@ def test_every_command_of_the_api_page_does_what_it_shows(variables: dict[str, s
             assert all(one["data"] for one in found if "dry_run" not in body), (body, said)
         else:
             assert len(said.split()) == 2, said
+
+
+def test_the_rule_of_the_page_about_rules_is_created_as_shown(
+    server: Server, variables: dict[str, str]
+) -> None:
+    page = (ROOT / "docs/rules.md").read_text(encoding="utf-8")
+    ((_, body),) = BLOCK.findall(page)
+    command, _, shown = body.removeprefix("$ ").rpartition("\n{")
+
+    said = shell(command.replace(LOCAL, f"http://localhost:{server.port}"), variables)
+
+    (created,), (expected,) = answers(said), answers("{" + shown)
+    own = {name: created["data"][name] for name in ("rule_id", "created_at", "updated_at")}
+    assert created == {**expected, "data": {**expected["data"], **own}}
 
 
 def test_every_command_of_auth_md_works(server: Server, variables: dict[str, str]) -> None:

@@ -20,7 +20,7 @@ from tests.extension import loopback, x_answers
 from tests.extension.loopback import Loopback, Request
 from tests.extension.patience import PATIENCE_S
 from tests.extension.x_account import World
-from tests.support.hosts.image_hosts import certificate
+from tests.support.hosts.loopback import certificate
 from tests.support.waiting import until
 
 PAGES: Final = Path(__file__).parent / "pages"

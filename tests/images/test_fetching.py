@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import httpx2
@@ -19,9 +18,9 @@ from tests.support.hosts.image_hosts import (
     REDDIT,
     ImageHosts,
     X,
-    http,
     image_hosts,
 )
+from tests.support.hosts.loopback import http_answer
 from tests.support.posts import pictures
 
 pytestmark = pytest.mark.anyio
@@ -33,12 +32,6 @@ PRIVATE = (
     *("::ffff:127.0.0.1", "::ffff:8.8.8.8", "::127.0.0.1", "64:ff9b::7f00:1", "64:ff9b:1::a00:1"),
     *("2002:7f00:1::", "2001:0:7f00:1::", "not an address", ""),
 )
-
-
-@pytest.fixture
-async def hosts(tmp_path: Path) -> AsyncIterator[ImageHosts]:
-    async with image_hosts(tmp_path) as serving:
-        yield serving
 
 
 async def refused(
@@ -99,18 +92,18 @@ async def test_an_answer_that_comes_without_a_request_is_not_that_of_the_next_on
     fetcher = fetching.Fetcher(AllowedHosts(), resolve=hosts.resolve, connect=connect)
     async with fetcher:
         await fetcher.fetch(URL)
-        readers[0].feed_data(http(b"", "408 Request Timeout"))
+        readers[0].feed_data(http_answer(b"", "408 Request Timeout"))
         await fetcher.fetch(URL)
 
     assert hosts.connected_to == [PUBLIC, PUBLIC]
 
 
-@pytest.mark.parametrize("more", [http(b"another"), b"no answer"])
+@pytest.mark.parametrize("more", [http_answer(b"another"), b"no answer"])
 async def test_a_connection_with_more_than_one_answer_is_not_used_again(
     hosts: ImageHosts, more: bytes
 ) -> None:
     hosts.put(URL, pictures.png())
-    hosts.answers[f"{X}/two"] = http(pictures.png()) + more
+    hosts.answers[f"{X}/two"] = http_answer(pictures.png()) + more
 
     async with hosts.fetcher() as fetcher:
         with pytest.raises(NotFetched):

@@ -4,7 +4,6 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -15,25 +14,12 @@ from bowerbird.jobs.exports import ExportPictures
 from bowerbird.requests import limits
 from tests.exports.documents import Document
 from tests.support import exporting
-from tests.support.hosts.image_hosts import ImageHosts, X, image_hosts
+from tests.support.hosts.image_hosts import X
 from tests.support.posts import pictures
 from tests.support.posts.keeping import Shelf, image
-from tests.support.service import Member, Service
+from tests.support.service import Service
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-async def hosts(tmp_path: Path) -> AsyncIterator[ImageHosts]:
-    async with image_hosts(tmp_path) as serving:
-        yield serving
-
-
-@pytest.fixture
-async def shelf(alice: Member, hosts: ImageHosts, tmp_path: Path) -> Shelf:
-    built = Shelf(alice, hosts, tmp_path)
-    await built.switch()
-    return built
 
 
 async def document(cast: Service, folder: Path) -> tuple[Document, list[str]]:

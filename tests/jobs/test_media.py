@@ -1,6 +1,5 @@
 """Jobs that keep images: started by a sweep, in turns, and continued by the next worker."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -11,17 +10,11 @@ from bowerbird.model.jobs import JobResponse
 from bowerbird.model.posts.media import KIND
 from bowerbird.storage.upkeep.jobs import JobStore
 from tests.support import make, waiting, working
-from tests.support.hosts.image_hosts import ImageHosts, X, image_hosts
+from tests.support.hosts.image_hosts import ImageHosts, X
 from tests.support.posts.keeping import Shelf, image
 from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-async def hosts(tmp_path: Path) -> AsyncIterator[ImageHosts]:
-    async with image_hosts(tmp_path) as serving:
-        yield serving
 
 
 async def jobs_of(shelf: Shelf) -> list[JobResponse]:

@@ -1,6 +1,5 @@
 """Jobs that read sources: started by a sweep, one per account, and in turns."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -11,17 +10,11 @@ from bowerbird.model.connections import KIND
 from bowerbird.model.jobs import Job, JobResponse
 from bowerbird.storage.upkeep.jobs import JobStore
 from tests.support import waiting, working
-from tests.support.hosts.networks import Networks, playing, record, status
+from tests.support.hosts.networks import Networks, record, status
 from tests.support.posts.sources import Desk, no_report
 from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-async def networks() -> AsyncIterator[Networks]:
-    async with playing() as served:
-        yield served
 
 
 @pytest.mark.both

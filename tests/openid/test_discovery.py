@@ -11,17 +11,16 @@ from joserfc.jwk import RSAKey
 
 from bowerbird.openid.providers import configured
 from bowerbird.openid.sign_in import ProviderProblem
+from tests.support.hosts.loopback import certificate, http_answer
 from tests.support.hosts.provider_standins import (
     FIRST_KEY,
     WELL_KNOWN,
     StandIn,
     client_of,
-    http_answer,
     key_set,
     openid_stand_in,
     serving,
 )
-from tests.support.hosts.smtp import self_signed
 
 pytestmark = pytest.mark.anyio
 HOUR = 3600
@@ -238,7 +237,7 @@ async def test_a_set_without_a_usable_key_is_refused() -> None:
 
 async def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path: Path) -> None:
     with structlog.testing.capture_logs() as lines:
-        async with openid_stand_in(self_signed(tmp_path, "127.0.0.1")) as provider:
+        async with openid_stand_in(certificate(tmp_path, ["127.0.0.1"])) as provider:
             with pytest.raises(ProviderProblem, match="Example ID did not answer"):
                 await client_of(provider).begin("oidc")
 

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bowerbird.openid.sign_in import Begun, Person, ProviderProblem
+from tests.support.hosts.loopback import http_answer
 from tests.support.hosts.provider_standins import (
     WELL_KNOWN,
     client_of,
-    http_answer,
     openid_stand_in,
 )
 

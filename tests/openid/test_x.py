@@ -12,7 +12,8 @@ from bowerbird.clock import system_clock
 from bowerbird.openid.providers import Endpoints, Provider, configured
 from bowerbird.openid.sign_in import OpenIdClient, Person, ProviderProblem
 from bowerbird.settings import Settings
-from tests.support.hosts.provider_standins import REDIRECT_URL, StandIn, http_answer, serving
+from tests.support.hosts.loopback import http_answer
+from tests.support.hosts.provider_standins import REDIRECT_URL, StandIn, serving
 
 pytestmark = pytest.mark.anyio
 TOKEN = {

@@ -6,10 +6,10 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from tests.support.hosts.loopback import Handler, on_thread
 from tests.support.programs.tool_server import STDIO_COMMAND, stdio_environment
 from tests.support.waiting import PATIENCE_S
 
@@ -106,9 +106,8 @@ class FakeServer:
         self.is_holding = threading.Event()
         self.saw_disconnect = threading.Event()
 
-    def handle(self, handler: BaseHTTPRequestHandler) -> None:
-        size = int(handler.headers["Content-Length"])
-        message = json.loads(handler.rfile.read(size))
+    def handle(self, handler: Handler) -> None:
+        message = json.loads(handler.body())
         self.requests.append((dict(handler.headers), message))
         self.connections.add(handler.client_address[:2])
         if self.held_id is not None and message.get("id") == self.held_id:
@@ -119,36 +118,22 @@ class FakeServer:
             return
         body = self.body or json.dumps({"jsonrpc": "2.0", "id": message.get("id"), "result": {}})
         content = body if isinstance(body, bytes) else body.encode()
-        handler.send_response(self.status)
-        handler.send_header("Content-Type", self.content_type)
-        handler.send_header("Content-Length", str(len(content)))
-        for name, value in self.headers.items():
-            handler.send_header(name, value)
-        handler.end_headers()
-        handler.wfile.write(content)
+        handler.answer(content, self.status, Content_Type=self.content_type, **self.headers)
 
 
 @contextmanager
 def fake_server() -> Iterator[tuple[str, FakeServer]]:
     fake = FakeServer()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Fake(Handler):
         protocol_version = "HTTP/1.1"
 
-        def do_POST(self) -> None:
+        def reply(self) -> None:
             fake.handle(self)
 
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        fake.address = f"http://127.0.0.1:{server.server_address[1]}/mcp"
+    with on_thread(Fake) as port:
+        fake.address = f"http://127.0.0.1:{port}/mcp"
         yield fake.address, fake
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 @contextmanager

@@ -19,7 +19,6 @@ from bowerbird.requests.filters import DATES, BookmarkFilters, filter_of, moves,
 from bowerbird.requests.schemas import Form
 from bowerbird.requests.views import NewView, NewViewQuery, ViewQuery
 from bowerbird.toolserver.assembly import TOOLS
-from bowerbird.wire import query_strings
 from tests.support.service import NOW
 
 # The others are called in several ways.
@@ -185,7 +184,7 @@ def test_two_names_of_one_bound_are_refused(names: tuple[str, str]) -> None:
         )
     # A value that is absent contradicts nothing.
     decoding.convert({names[0]: DAY, names[1]: None}, ListQuery)
-    assert query_strings.read(f"{names[0]}=&{names[1]}={DAY}".encode(), ListQuery)
+    assert decoding.from_query(f"{names[0]}=&{names[1]}={DAY}".encode(), ListQuery)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -209,9 +208,9 @@ def test_bodies_and_query_strings_take_the_names_wherever_they_take_filters() ->
     assert made.triage_buckets[0].query is not None
     assert made.triage_buckets[0].query.posted_to == DAY
     for kind in (ListQuery, CountQuery, FacetsQuery):
-        sent = query_strings.read(f"by=author&bookmarked_before={DAY}".encode(), kind)
+        sent = decoding.from_query(f"by=author&bookmarked_before={DAY}".encode(), kind)
         assert sent.bookmarked_to == day_before
-        assert "bookmarked_before" in query_strings.known(kind)
+        assert "bookmarked_before" in decoding.parameters_of(kind)
 
 
 DRY = {"dry_run": True}

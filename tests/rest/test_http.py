@@ -16,12 +16,12 @@ import structlog
 from msgspec import Struct
 
 from bowerbird.openapi.operations import OPERATIONS
+from bowerbird.requests import decoding
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.storage.accounts.credentials import KeyStore
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.storage.postgres.database import Limits, PostgresDatabase, open_pool
 from bowerbird.storage.sqlite.database import SqliteDatabase
-from bowerbird.wire import query_strings
 from bowerbird.wire.responses.envelope import QueryMeta
 from tests.support import databases, make, service
 from tests.support.imports import found, run
@@ -410,9 +410,9 @@ def test_names_are_bounded_and_what_is_read_stays_as_it_was_sent() -> None:
         (b"l%69mit=5&=3&&z=", b"l%69mit=5", ("z",)),
         (b"%ff=1&a%00=2&" + b"n" * 500, b"", ("\ufffd", "a\x00", "n" * 64)),
     ):
-        assert query_strings.split(sent, ListQuery) == (kept, ignored)
+        assert decoding.split_query(sent, ListQuery) == (kept, ignored)
     many = b"&".join(b"p%d=1" % n for n in range(1_000))
-    assert query_strings.split(many, ListQuery)[1] == tuple(f"p{n}" for n in range(20))
+    assert decoding.split_query(many, ListQuery)[1] == tuple(f"p{n}" for n in range(20))
 
 
 async def test_a_read_on_sqlite_ends_when_its_client_disconnects(

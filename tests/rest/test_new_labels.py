@@ -8,8 +8,9 @@ import pytest
 from bowerbird.library.labels import suggestions
 from bowerbird.library.labels.suggestions import NewLabels
 from tests.support import writing
+from tests.support.hosts.loopback import http_answer
 from tests.support.service import Member
-from tests.test_introductions import Endpoint, completion, endpoint, http_response
+from tests.test_introductions import Endpoint, completion, endpoint
 
 pytestmark = pytest.mark.anyio
 
@@ -67,7 +68,7 @@ async def test_of_a_reply_only_a_few_short_names_are_used(
 
 async def test_a_model_that_fails_proposes_nothing(alice: Member) -> None:
     post = await alice.save()
-    async with endpoint(http_response({}, "500 Internal Server Error")) as chat:
+    async with endpoint(http_answer({}, "500 Internal Server Error")) as chat:
         assert await _proposed(alice, chat, post["post_id"]) == []
 
 

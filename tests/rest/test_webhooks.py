@@ -1,7 +1,6 @@
 """/v1/webhooks: adding, changing, testing and removing webhooks, and their messages."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -11,19 +10,12 @@ from bowerbird.library.webhooks import webhooks
 from bowerbird.model.events import KIND
 from bowerbird.storage.upkeep.jobs import JobStore
 from tests.support import service, waiting, working, writing
-from tests.support.hosts import hooks
 from tests.support.hosts.hooks import Post, Receiver
 from tests.support.service import Member, Service
 
 pytestmark = pytest.mark.anyio
 
 URL = "https://hooks.example.com/b"
-
-
-@pytest.fixture
-async def receiver() -> AsyncIterator[Receiver]:
-    async with hooks.receiving() as served:
-        yield served
 
 
 @pytest.fixture

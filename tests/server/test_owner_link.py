@@ -8,7 +8,9 @@ from typing import Any
 
 import httpx
 import pytest
+from click.testing import CliRunner
 
+from bowerbird.cli import program
 from tests.support import serving
 from tests.support.serving import Server
 from tests.support.visiting import form_token
@@ -73,3 +75,18 @@ def test_the_link_of_an_unfinished_sign_in_is_printed_at_the_next_start(tmp_path
             tokens.append(token)
 
     assert tokens[0] != tokens[1]
+
+
+def test_a_link_says_if_no_server_answers_at_its_address(tmp_path: Path) -> None:
+    with serving.serving(tmp_path) as server:
+        server.run("account", "create", "you@example.com")
+        known, unknown = (
+            CliRunner(env=server.environment | {"BOWERBIRD_PORT": str(port)}).invoke(
+                program, ["account", "link", "you@example.com"]
+            )
+            for port in (server.port, serving.free_port())
+        )
+
+    assert f"It is for a server at http://localhost:{server.port}." in known.stderr
+    assert "BOWERBIRD_PORT" not in known.stderr
+    assert "No server answers there now. If yours has another port" in unknown.stderr

@@ -1,16 +1,15 @@
 """A collector that is down or does not answer delays no request and no stop."""
 
 import socket
-import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from tests.support import serving
 from tests.support.hosts.collector import Collector
+from tests.support.hosts.loopback import Handler, on_thread
 from tests.support.waiting import wait_until
 from tests.telemetry.conftest import traced_server
 
@@ -61,24 +60,15 @@ def test_a_collector_that_does_not_answer_does_not_delay_a_stop(
 def refusing(status: int) -> Iterator[str]:
     """The URL of a collector that gives every request the same status."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
+    class Refusing(Handler):
+        def reply(self) -> None:
+            self.body()
             self.send_response(status, f"no entry for {TOKEN}")
             self.send_header("Content-Length", "0")
             self.end_headers()
 
-        def log_message(self, *_: object) -> None:
-            """Keeps the test output clean."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        try:
-            yield f"http://someone:{TOKEN}@127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
+    with on_thread(Refusing) as port:
+        yield f"http://someone:{TOKEN}@127.0.0.1:{port}"
 
 
 def test_the_log_names_the_status_and_no_secret(

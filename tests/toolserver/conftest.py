@@ -1,10 +1,6 @@
-"""Fixtures for tests of the tool server: the service, and its log."""
-
-from collections.abc import Iterator, MutableMapping
-from typing import Any
+"""Fixtures for tests of the tool server: the service."""
 
 import pytest
-from structlog.testing import capture_logs
 
 from tests.support.service import Service
 
@@ -12,9 +8,3 @@ from tests.support.service import Service
 @pytest.fixture
 def service(cast: Service) -> Service:
     return cast
-
-
-@pytest.fixture
-def logged() -> Iterator[list[MutableMapping[str, Any]]]:
-    with capture_logs() as lines:
-        yield lines

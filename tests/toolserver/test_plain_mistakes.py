@@ -34,6 +34,16 @@ pytestmark = pytest.mark.anyio
             "Unknown field 'is_read' in filter. Use is:read in query, or is_unread_only.",
         ),
         ("delete_bookmarks", {"filter": {}}, "An empty filter matches the whole library."),
+        (
+            "create_view",
+            {"name": "Owls", "query": "owl"},
+            "Unknown field 'query'. Use base_query, an object with query in it.",
+        ),
+        (
+            "update_view",
+            {"slug": "owls", "q": "owl"},
+            "Unknown field 'q'. Use base_query, an object with query in it.",
+        ),
     ],
 )
 async def test_a_mistake_is_answered_with_what_to_send(
@@ -244,6 +254,22 @@ async def test_words_are_a_query_in_every_tool(alice: Member, name: str) -> None
         assert [post["post_id"] for post in answer["bookmarks"]] == [saved["post_id"]]
         assert answer["filters"]["query"] == words
     assert (await call(alice, "count_bookmarks", **{name: words}))["count"] == 1
+
+
+@in_turn("name", ["matches", "query", "q"])
+async def test_the_query_of_a_rule_is_also_accepted_by_its_usual_name(
+    alice: Member, name: str
+) -> None:
+    actions = [{"do": "mark_read"}]
+
+    made = await call(
+        alice, "create_rule", name="Owls", when="arrives", actions=actions, **{name: "owl"}
+    )
+    changed = await call(alice, "update_rule", rule_id=made["rule_id"], **{name: "crow"})
+
+    assert (made["query"], changed["query"]) == ({"query": "owl"}, {"query": "crow"})
+    said = await refusal(alice, "update_rule", rule_id=made["rule_id"], **{name: 5, "position": 1})
+    assert said.startswith(f"INVALID_REQUEST: {name}: must be a string")
 
 
 async def test_the_query_of_a_view_has_the_same_names(alice: Member) -> None:

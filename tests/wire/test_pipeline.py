@@ -1,13 +1,12 @@
 """Every surface handles requests in the same steps: the same errors, one log line per request."""
 
-from collections.abc import Iterator, MutableMapping
+from collections.abc import MutableMapping
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from starlette.types import ASGIApp
-from structlog.testing import capture_logs
 
 from bowerbird.storage.database import Database, Transaction
 from bowerbird.wire.pipeline import ACCOUNT
@@ -41,12 +40,6 @@ TOO_LARGE = {"X-Large": "x" * 33_000}
 @pytest.fixture
 def service(cast: Service) -> Service:
     return cast
-
-
-@pytest.fixture
-def logged() -> Iterator[Lines]:
-    with capture_logs() as lines:
-        yield lines
 
 
 def one_line(lines: Lines, surface: str) -> MutableMapping[str, Any]:

@@ -39,7 +39,7 @@ from bowerbird.requests import decoding, limits
 from bowerbird.requests.saving import Events, FileQuery, FinishRequest, PageRequest, RunRequest
 from bowerbird.storage.database import Transaction
 from bowerbird.storage.files import UploadFolders
-from bowerbird.wire import form_files, query_strings, router, writes
+from bowerbird.wire import form_files, router, writes
 from bowerbird.wire.auth import bearer_token, unauthorized
 from bowerbird.wire.idempotency import Idempotency, Replay, Write
 from bowerbird.wire.metrics import RequestMetrics
@@ -260,7 +260,7 @@ class FileHandlers:
 
     async def _send_file(self, account: Account, request: Request) -> Reply:
         self._rates.count(account)
-        query = query_strings.read(request.scope["query_string"], FileQuery)
+        query = decoding.from_query(request.scope["query_string"], FileQuery)
         await self._files.require_room(account)
         with (
             self._rates.receiving(account),

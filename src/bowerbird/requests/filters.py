@@ -109,12 +109,14 @@ def _narrows(
     example: str | int | bool,  # noqa: FBT001 - the value itself
     sets: str,
     read: Callable[[str, Any], Any],
-    **more: Mapping[str, Any] | None,
+    *,
+    parameter: Mapping[str, Any] | None = None,
+    argument: Mapping[str, Any] | None = None,
 ) -> Meta:
     """A filter that needs a paid plan.
 
-    The list of tools repeats its filters in ten places, so `argument` is None for those that an
-    operator of `query` can express. They are accepted all the same.
+    The list of tools repeats its filters in ten places, so only those that no operator of `query`
+    can express have an `argument` there. The others are accepted all the same.
     """
     return about(
         description,
@@ -122,7 +124,8 @@ def _narrows(
         filter=Reader(sets, read),
         gate=Gate.FILTERING,
         nullable=True,
-        **more,
+        parameter=parameter or {},
+        argument=argument,
     )
 
 
@@ -134,7 +137,6 @@ def _either(description: str, sets: str) -> Meta:
         sets=sets,
         read=read_flag,
         parameter={"type": "boolean"},
-        argument=None,
     )
 
 
@@ -145,7 +147,6 @@ def _limits(description: str, example: int, sets: str) -> Meta:
         sets,
         read_number,
         parameter={"type": "integer", "minimum": 0, "maximum": NUMBER_MAX},
-        argument=None,
     )
 
 
@@ -223,7 +224,6 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
             "media_bit",
             read_media_type,
             parameter={"enum": [*media.BITS, *media.SYNONYMS]},
-            argument=None,
         ),
     ] = None
     author: Annotated[
@@ -263,7 +263,6 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
             "all_labels",
             read_match,
             parameter={"enum": list(MATCHES), "default": "any"},
-            argument=None,
         ),
     ] = None
     language: Annotated[
@@ -276,7 +275,6 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
             "languages",
             read_languages,
             parameter={"type": "string", "pattern": _LANGUAGES},
-            argument=None,
         ),
     ] = None
     network: Annotated[
@@ -287,7 +285,6 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
             "network_bits",
             read_network,
             parameter={"enum": [*networks.NETWORKS]},
-            argument=None,
         ),
     ] = None
     unlabelled: Annotated[
@@ -309,7 +306,6 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
             read=read_flag,
             example=True,
             parameter={"type": "boolean"},
-            argument=None,
         ),
     ] = None
     has: Annotated[
@@ -320,7 +316,6 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
             "has",
             read_has,
             parameter={"type": "string", "pattern": _HAS},
-            argument=None,
         ),
     ] = None
     is_gone: Annotated[
@@ -349,7 +344,6 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
             "linked",
             _read_site,
             parameter={"pattern": _SITE},
-            argument=None,
         ),
     ] = None
     posted_from: Annotated[
@@ -387,7 +381,6 @@ class BookmarkFilters(FlagFilters, frozen=True, kw_only=True):
             "updated_since",
             read_instant,
             parameter={"anyOf": TIMES},
-            argument=None,
         ),
     ] = None
     posted_after: OtherName = None
@@ -450,8 +443,6 @@ class ImportedQuery(BookmarkQuery, frozen=True, kw_only=True):
             "1908771653022654191,1908772659655622110",
             "post_ids",
             read_ids,
-            # Tools have get_bookmarks.
-            argument=None,
         ),
     ] = None
     import_run: Annotated[

@@ -20,6 +20,7 @@ from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import BulkRow
 from bowerbird.model.posts.bookmarks import Bookmark, updated_at
 from bowerbird.model.posts.highlights import HighlightedPassage
+from bowerbird.requests import decoding
 from bowerbird.requests.bookmarks import (
     CountQuery,
     FacetsQuery,
@@ -37,7 +38,6 @@ from bowerbird.rest.bulk import changed, changing, kept
 from bowerbird.rest.serving import Rest
 from bowerbird.search.queries import query_language
 from bowerbird.storage.database import Transaction
-from bowerbird.wire import query_strings
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import AnswerCache, One, RequestTarget
 from bowerbird.wire.responses.envelope import (
@@ -242,7 +242,7 @@ def _similar(rest: Rest) -> ApiRoute:
 
         async def build() -> bytes | Unsettled:
             await bookmarks.require_vectors(call.account, vectors)
-            query = query_strings.read(call.target.query_string, SimilarQuery)
+            query = decoding.from_query(call.target.query_string, SimilarQuery)
             post_id = call.path_params["post_id"]
             return envelope.page(await bookmarks.similar(call.account, post_id, query, vectors))
 
@@ -256,8 +256,10 @@ def _similar(rest: Rest) -> ApiRoute:
 def _writes(rest: Rest) -> list[ApiRoute]:
     flags, trash, highlights = rest.services.flags, rest.services.trash, rest.services.highlights
 
-    async def update_many(transaction: Transaction, call: Call, request: StateRequest) -> Reply:
-        result = await flags.update(transaction, call.account, request.post_ids or [], request)
+    async def update_many(
+        transaction: Transaction, account: Account, request: StateRequest
+    ) -> Reply:
+        result = await flags.update(transaction, account, request.post_ids or [], request)
         meta = ChangeMeta(
             _changed(result.affected),
             result.affected,
@@ -330,9 +332,9 @@ async def _answer(
 async def _query(call: Call, kind: type[Q], bookmarks: Bookmarks) -> Q:
     """Checks plan and vectors first, so that a client never fixes a filter it cannot use."""
     try:
-        return query_strings.read(call.target.query_string, kind)
+        return decoding.from_query(call.target.query_string, kind)
     except Refusal:
-        sent = query_strings.sent(call.target.query_string, kind)
+        sent = decoding.sent_parameters(call.target.query_string, kind)
         plans.check_fields(call.account, gates_for(kind, sent))
         if MEANING in sent:
             await bookmarks.require_vectors(

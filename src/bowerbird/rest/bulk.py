@@ -18,6 +18,7 @@ from bowerbird.library.bookmarks.trash import TrashedBookmark
 from bowerbird.library.bookmarks.trash import shown as trashed
 from bowerbird.library.bulk.requests import BulkChange, Prepared, shown
 from bowerbird.library.bulk.summaries import RecentChange
+from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import BulkAction, BulkRow
 from bowerbird.requests.bookmarks import ChangesQuery, DuplicatesQuery, ResolveRequest, TrashQuery
 from bowerbird.requests.bulk import BulkRequest, RestoreRequest, TrashRequest, change_of
@@ -149,7 +150,7 @@ def changing(
     change_of: Callable[[Any], BulkRequest | None],
     reply: Callable[[BulkChange], Reply],
     *,
-    by_ids: Callable[[Transaction, Call, Any], Awaitable[Reply]] | None = None,
+    by_ids: Callable[[Transaction, Account, Any], Awaitable[Reply]] | None = None,
     gate: Gate = lambda _: None,
 ) -> ApiRoute:
     """The route of requests that may change every bookmark that matches.
@@ -158,21 +159,21 @@ def changing(
     """
     bulk = rest.services.bulk
 
-    async def prepare(call: Call, request: Struct) -> Prepared | None:
+    async def prepare(account: Account, request: Struct) -> Prepared | None:
         change = change_of(request)
         if change is None:
             return None
-        ready = await bulk.prepare(call.account, change)
+        ready = await bulk.prepare(account, change)
         return ready if by_ids is None else _without_409(ready)
 
-    async def effect(
-        transaction: Transaction, call: Call, request: Struct, ready: Prepared | None
+    async def start(
+        transaction: Transaction, account: Account, request: Struct, ready: Prepared | None = None
     ) -> Reply:
         change = change_of(request)
         if change is None or ready is None:
             assert by_ids is not None
-            return await by_ids(transaction, call, request)
-        started = await bulk.start(transaction, call.account, change, ready)
+            return await by_ids(transaction, account, request)
+        started = await bulk.start(transaction, account, change, ready)
         return located(started, reply(started))
 
     def after(ready: object) -> None:
@@ -180,7 +181,7 @@ def changing(
         if ready is not None:
             rest.wake(ready)
 
-    return rest.effect(operation, effect, gate, prepare=prepare, after=after)
+    return rest.write(operation, start, gate, prepare=prepare, after=after)
 
 
 def routes(rest: Rest) -> list[ApiRoute]:

@@ -7,11 +7,11 @@ from urllib.parse import quote
 from bowerbird.errors import Code, Refusal
 from bowerbird.exports.tasks import FORMATS
 from bowerbird.library.exports.exports import Download, ExportJob, retry_after_s
-from bowerbird.requests import filters
+from bowerbird.model.accounts import Account
+from bowerbird.requests import decoding, filters
 from bowerbird.requests.exports import DownloadQuery, ExportRequest
 from bowerbird.rest.serving import ExportService, Rest
 from bowerbird.storage.database import Transaction
-from bowerbird.wire import query_strings
 from bowerbird.wire.responses.answer_cache import is_among
 from bowerbird.wire.responses.replies import Header, Reply
 from bowerbird.wire.responses.streaming import (
@@ -77,7 +77,7 @@ def routes(rest: Rest) -> list[ApiRoute]:
         return done(addresses.response(job)).with_headers(*_retry_after(job))
 
     async def download(call: Call) -> Reply:
-        token = query_strings.read(call.target.query_string, DownloadQuery).token or ""
+        token = decoding.from_query(call.target.query_string, DownloadQuery).token or ""
         found = await exports.download(call.path_params["job_id"], token)
         return await _file_reply(exports, call, found)
 
@@ -86,12 +86,14 @@ def routes(rest: Rest) -> list[ApiRoute]:
             await exports.require_vectors(transaction, call.account)
 
     def starting(format: str) -> ApiRoute:
-        async def create(transaction: Transaction, call: Call, request: ExportRequest) -> Reply:
-            job = await exports.create(transaction, call.account, format, request)
+        async def create(
+            transaction: Transaction, account: Account, request: ExportRequest
+        ) -> Reply:
+            job = await exports.create(transaction, account, format, request)
             headers = [(b"location", addresses.path(job).encode()), *_retry_after(job)]
             return done(addresses.response(job), status=_ACCEPTED).with_headers(*headers)
 
-        return rest.effect(CREATE[format], create, precheck=check_vectors, after=rest.wake)
+        return rest.write(CREATE[format], create, precheck=check_vectors, after=rest.wake)
 
     return [GET.served_by(get_export), DOWNLOAD.served_by(download), *map(starting, CREATE)]
 

@@ -12,14 +12,14 @@ from bowerbird.library.imports.runs import Run
 from bowerbird.library.imports.saving import SaveResult
 from bowerbird.library.imports.undoing import UndoOutcome
 from bowerbird.library.labels.import_labels import LabelsOfImport
-from bowerbird.requests import limits
+from bowerbird.model.accounts import Account
+from bowerbird.requests import decoding, limits
 from bowerbird.requests.labels import ImportLabelling
 from bowerbird.requests.limits import PAGE_DEFAULT
 from bowerbird.requests.saving import ImportsQuery, SaveQuery, SaveRequest
 from bowerbird.rest import bulk
 from bowerbird.rest.serving import Rest, paged
 from bowerbird.storage.database import Transaction
-from bowerbird.wire import query_strings
 from bowerbird.wire.responses.envelope import BatchMeta, ImportListMeta
 from bowerbird.wire.responses.replies import Reply
 from bowerbird.wire.routes import ApiRoute, Call, Operation
@@ -92,7 +92,7 @@ def routes(rest: Rest) -> list[ApiRoute]:
 
     async def save_or_preview(call: Call) -> Reply:
         query_string = call.target.query_string
-        if not query_string or not query_strings.read(query_string, SaveQuery).is_preview:
+        if not query_string or not decoding.from_query(query_string, SaveQuery).is_preview:
             return await save(call)
         request = admitted(call.account, call.body, SaveRequest, lambda _: None)
         if isinstance(request, Refusal):
@@ -100,14 +100,15 @@ def routes(rest: Rest) -> list[ApiRoute]:
         result = await services.links.previews(call.account, request.items)
         return done(result, BatchMeta("Nothing was saved."), 207 if result.failed else 200)
 
-    def prepare(call: Call, request: ImportLabelling) -> Awaitable[NewChange | Refusal]:
-        run_id = call.path_params["run_id"]
-        return result_of(labels.change(call.account, run_id, request))
+    def prepare(
+        account: Account, run_id: str, request: ImportLabelling
+    ) -> Awaitable[NewChange | Refusal]:
+        return result_of(labels.change(account, run_id, request))
 
     async def apply(
-        transaction: Transaction, call: Call, _: ImportLabelling, change: NewChange
+        transaction: Transaction, account: Account, _: str, __: ImportLabelling, change: NewChange
     ) -> Reply:
-        row = await services.bulk.changes.start(transaction, call.account, change)
+        row = await services.bulk.changes.start(transaction, account, change)
         started = change_shown(row)
         return bulk.located(started, done(started))
 
@@ -122,5 +123,5 @@ def routes(rest: Rest) -> list[ApiRoute]:
         rest.read(GET, imports.get),
         rest.write(UNDO, imports.undo_within),
         rest.read(LABELS, labels.of_run),
-        rest.effect(APPLY, apply, plans.check_writes, prepare=prepare, after=rest.wake),
+        rest.write(APPLY, apply, plans.check_writes, prepare=prepare, after=rest.wake),
     ]

@@ -15,9 +15,10 @@ from bowerbird.library.labels.suggestions import (
     RefusedLabel,
     SuggestedLabel,
 )
+from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import BulkRow
 from bowerbird.model.labels import Label
-from bowerbird.requests import limits
+from bowerbird.requests import decoding, limits
 from bowerbird.requests.labels import (
     BatchRequest,
     LabelChange,
@@ -29,7 +30,6 @@ from bowerbird.rest import bulk
 from bowerbird.rest.bulk import changing, kept, located
 from bowerbird.rest.serving import Rest
 from bowerbird.storage.database import Transaction
-from bowerbird.wire import query_strings
 from bowerbird.wire.idempotency import Replay
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import One
@@ -163,7 +163,7 @@ def _reads(rest: Rest) -> list[ApiRoute]:
 
     async def list_labels(call: Call) -> Reply:
         async def build() -> bytes:
-            query = query_strings.read(call.target.query_string, LabelsQuery)
+            query = decoding.from_query(call.target.query_string, LabelsQuery)
             if query.limit is None and query.cursor is None:
                 return envelope.success_of_many(
                     await labels.listed.all(call.account), LabelListMeta()
@@ -210,18 +210,19 @@ def _writes(rest: Rest) -> list[ApiRoute]:
     services, gate = rest.services, plans.check_writes
     labels, changes = services.labels, services.bulk.changes
 
-    async def batch(transaction: Transaction, call: Call, request: BatchRequest) -> Reply:
-        return _batch_reply(*await labels.batch(transaction, call.account, request.parsed))
+    async def batch(transaction: Transaction, account: Account, request: BatchRequest) -> Reply:
+        return _batch_reply(*await labels.batch(transaction, account, request.parsed))
 
-    async def update(transaction: Transaction, call: Call, request: LabelChange) -> Reply:
-        label_id = call.path_params["label_id"]
-        label, row = await labels.update(transaction, call.account, label_id, request)
+    def updated(made: tuple[LabelResponse, BulkRow | None]) -> Reply:
+        label, row = made
         return done(label, LabelMeta()) if row is None else _changed(label, row)
 
-    async def end(transaction: Transaction, call: Call, *request: MergeRequest) -> Reply:
-        ids = (call.path_params["label_id"], *(one.into for one in request))
-        row = await changes.start_label(transaction, call.account, *ids)
-        return _changed(await labels.changed(transaction, call.account, row), row)
+    async def end(
+        transaction: Transaction, account: Account, label_id: str, *request: MergeRequest
+    ) -> Reply:
+        ids = (label_id, *(one.into for one in request))
+        row = await changes.start_label(transaction, account, *ids)
+        return _changed(await labels.changed(transaction, account, row), row)
 
     async def wait(call: Call, answer: Reply | Replay) -> Reply | None:
         row = await bulk.finished(rest, call, answer)
@@ -229,23 +230,22 @@ def _writes(rest: Rest) -> list[ApiRoute]:
             return None
         return _changed(await labels.changed(labels.database, call.account, row), row)
 
-    async def find(call: Call) -> list[NewLabel]:
-        names = await services.new_labels.of_post(call.account, call.path_params["post_id"])
-        return list(map(NewLabel, names))
+    async def find(account: Account, post_id: str) -> list[NewLabel]:
+        return list(map(NewLabel, await services.new_labels.of_post(account, post_id)))
 
-    async def propose(_: Transaction, __: Call, found: list[NewLabel]) -> Reply:
-        return done(found)
+    async def propose(*given: object) -> object:
+        return given[-1]
 
     current = current_of(labels.find, lambda found: _state(*found), gate)
     return [
         _labelling(rest, ADD, "add"),
         _labelling(rest, REMOVE, "remove"),
-        rest.effect(BATCH, batch, gate),
-        rest.effect(UPDATE, update, gate, wait=wait, current=current),
-        rest.effect(DELETE, end, wait=wait, current=current),
-        rest.effect(MERGE, end, gate, wait=wait),
+        rest.write(BATCH, batch, gate),
+        rest.write(UPDATE, labels.update, gate, reply=updated, wait=wait, current=current),
+        rest.write(DELETE, end, wait=wait, current=current),
+        rest.write(MERGE, end, gate, wait=wait),
         rest.write(REFUSE, services.suggestions.refuse),
-        rest.effect(NEW, propose, prepare=find),
+        rest.write(NEW, propose, prepare=find),
     ]
 
 
@@ -264,8 +264,8 @@ def _labelling(rest: Rest, operation: Operation, op: Op) -> ApiRoute:
         meta = ChangeMeta(_message(op, change.changed), change.changed, [], change=change)
         return done([], meta)
 
-    async def by_ids(transaction: Transaction, call: Call, request: LabelRequest) -> Reply:
-        changed = await rest.services.labels.change(transaction, call.account, op, request)
+    async def by_ids(transaction: Transaction, account: Account, request: LabelRequest) -> Reply:
+        changed = await rest.services.labels.change(transaction, account, op, request)
         if isinstance(changed, BulkRow):
             return located(shown(changed), matching(shown(changed)))
         return done(changed.posts, _meta(op, changed))

@@ -14,13 +14,14 @@ from bowerbird.library.rules.rules import (
     shown,
     shown_log,
 )
+from bowerbird.model.accounts import Account
 from bowerbird.model.rules import Rule
 from bowerbird.requests.filters import sent
 from bowerbird.requests.rules import NewRule, RuleApplication, RuleChange, RulePreview
 from bowerbird.rest.serving import Rest
 from bowerbird.storage.database import Transaction
 from bowerbird.wire.responses.replies import Reply, State, state_of
-from bowerbird.wire.routes import ApiRoute, Call, Operation
+from bowerbird.wire.routes import ApiRoute, Operation
 from bowerbird.wire.writes import created, current_of, done, result_of
 
 _CREATED: Final = 201
@@ -103,23 +104,23 @@ def routes(rest: Rest) -> list[ApiRoute]:
     def changed(rule: Rule) -> Reply:
         return done(shown(rule))
 
-    def find(call: Call, request: RulePreview) -> Awaitable[RulePreviewed | Refusal]:
+    def find(account: Account, request: RulePreview) -> Awaitable[RulePreviewed | Refusal]:
         query = {} if request.query is None else sent(request.query)
         asked = (query, request.when, request.label_name, request.near_label)
-        return result_of(past.preview(call.account, *asked))
+        return result_of(past.preview(account, *asked))
 
-    async def preview(*given: object) -> Reply:
-        return done(given[-1])
+    async def preview(*given: object) -> object:
+        return given[-1]
 
-    def prepare(call: Call, request: RuleApplication) -> Awaitable[Prepared | Refusal]:
-        rule_id, expected = call.path_params["rule_id"], request.expected_count
-        return result_of(past.prepare(call.account, rule_id, expected))
+    def prepare(
+        account: Account, rule_id: str, request: RuleApplication
+    ) -> Awaitable[Prepared | Refusal]:
+        return result_of(past.prepare(account, rule_id, request.expected_count))
 
     async def apply(
-        transaction: Transaction, call: Call, _: RuleApplication, prepared: Prepared
-    ) -> Reply:
-        rows = await past.start(transaction, call.account, prepared)
-        return done([change_shown(row) for row in rows])
+        transaction: Transaction, account: Account, _: str, __: RuleApplication, prepared: Prepared
+    ) -> list[BulkChange]:
+        return [change_shown(row) for row in await past.start(transaction, account, prepared)]
 
     current = current_of(rules.find, _state, gate)
     return [
@@ -129,8 +130,8 @@ def routes(rest: Rest) -> list[ApiRoute]:
         rest.write(CREATE, rules.create, gate, reply=new),
         rest.write(UPDATE, rules.update, gate, reply=changed, current=current),
         rest.write(DELETE, rules.delete, reply=changed, current=current),
-        rest.effect(PREVIEW, preview, gate, prepare=find),
-        rest.effect(APPLY, apply, gate, prepare=prepare, after=rest.wake),
+        rest.write(PREVIEW, preview, gate, prepare=find),
+        rest.write(APPLY, apply, gate, prepare=prepare, after=rest.wake),
     ]
 
 

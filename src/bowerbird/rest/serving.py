@@ -9,10 +9,10 @@ from bowerbird.assembly import Services
 from bowerbird.library.exports.exports import Download, ExportJob
 from bowerbird.model.accounts import Account
 from bowerbird.model.jobs import ExportFile
+from bowerbird.requests import decoding
 from bowerbird.requests.exports import ExportRequest
 from bowerbird.storage.database import Transaction
 from bowerbird.storage.files import OpenFile
-from bowerbird.wire import query_strings
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import AnswerCache
 from bowerbird.wire.responses.envelope import PageMeta
@@ -84,7 +84,7 @@ class Rest:
 
         async def found(call: Call) -> Any:
             gate(call.account)
-            query = () if kind is None else (query_strings.read(call.target.query_string, kind),)
+            query = () if kind is None else (decoding.from_query(call.target.query_string, kind),)
             return await find(call.account, *call.path_params.values(), *query)
 
         def body(one: Any) -> bytes:
@@ -114,18 +114,8 @@ class Rest:
         gate: Gate = lambda _: None,
         **how: Any,
     ) -> ApiRoute:
-        """A write that a method of the library does; see `Writes.of`."""
-        return operation.served_by(self.writes.of(change, operation.body, gate, **how))
-
-    def effect(
-        self,
-        operation: Operation,
-        effect: Callable[..., Awaitable[Reply]],
-        gate: Gate = lambda _: None,
-        **how: Any,
-    ) -> ApiRoute:
-        """Any other write; see `Writes.handler`."""
-        return operation.served_by(self.writes.handler(effect, operation.body, gate, **how))
+        """A write, mostly by a method of the library; see `Writes.handler`."""
+        return operation.served_by(self.writes.handler(change, operation.body, gate, **how))
 
     def wake(self, _: object) -> None:
         """For a worker in the same process, once something is committed."""

@@ -1,18 +1,19 @@
 """/v1/shares: shared lists and private feeds."""
 
-from collections.abc import Awaitable
-from typing import Final
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
 
 from bowerbird.errors import Code
 from bowerbird.library.sharing.shares import ShareResponse
-from bowerbird.model.labels import Share, Shared
+from bowerbird.model.accounts import Account
+from bowerbird.model.labels import Share
 from bowerbird.requests.shares import NewShare, ShareChange
 from bowerbird.rest.serving import Rest
 from bowerbird.storage.database import Transaction
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.replies import Reply, State, state_of
 from bowerbird.wire.routes import ApiRoute, Call, Operation
-from bowerbird.wire.writes import created, current_of, done
+from bowerbird.wire.writes import created, current_of
 
 _CREATED: Final = 201
 LIST: Final = Operation(
@@ -65,32 +66,23 @@ def routes(rest: Rest) -> list[ApiRoute]:
         body = envelope.success(await shares.response(call.account, share))
         return await rest.answers.uncached(call.target, body, _state(share))
 
-    def target(call: Call, request: NewShare) -> Awaitable[tuple[Shared, str]]:
-        return shares.target(call.account, request)
+    def shown_after(change: Callable[..., Awaitable[Share]]) -> Callable[..., Awaitable[Any]]:
+        async def changed(transaction: Transaction, account: Account, *given: Any) -> Any:
+            share = await change(transaction, account, *given)
+            return await shares.response_within(transaction, account, share)
 
-    async def create(
-        transaction: Transaction, call: Call, request: NewShare, target: tuple[Shared, str]
-    ) -> Reply:
-        share = await shares.create(transaction, call.account, request, target)
-        shown = await shares.response_within(transaction, call.account, share)
-        return created(shown, f"/v1/shares/{share.share_id}")
+        return changed
 
-    async def update(transaction: Transaction, call: Call, request: ShareChange) -> Reply:
-        share_id = call.path_params["share_id"]
-        share = await shares.change(transaction, call.account, share_id, request)
-        return done(await shares.response_within(transaction, call.account, share))
-
-    async def delete(transaction: Transaction, call: Call) -> Reply:
-        share = await shares.delete(transaction, call.account, call.path_params["share_id"])
-        return done(await shares.response_within(transaction, call.account, share))
+    def new(share: ShareResponse) -> Reply:
+        return created(share, f"/v1/shares/{share.id}")
 
     current = current_of(shares.find, _state)
     return [
         rest.read(LIST, shares.all),
         GET.served_by(get_share),
-        rest.effect(CREATE, create, prepare=target),
-        rest.effect(UPDATE, update, current=current),
-        rest.effect(DELETE, delete, current=current),
+        rest.write(CREATE, shown_after(shares.create), prepare=shares.target, reply=new),
+        rest.write(UPDATE, shown_after(shares.change), current=current),
+        rest.write(DELETE, shown_after(shares.delete), current=current),
     ]
 
 

@@ -14,12 +14,12 @@ from bowerbird.library.views.counts import CountState
 from bowerbird.library.views.views import ChangedView, ViewResponse
 from bowerbird.model.labels import View
 from bowerbird.model.posts.bookmarks import Bookmark
+from bowerbird.requests import decoding
 from bowerbird.requests.fields import gates_for
 from bowerbird.requests.views import NewView, ViewBookmarksQuery, ViewChange
 from bowerbird.rest.bulk import changed
 from bowerbird.rest.serving import Rest
 from bowerbird.storage.database import Transaction
-from bowerbird.wire import query_strings
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.answer_cache import One, RequestTarget
 from bowerbird.wire.responses.envelope import ListMeta, UndoMeta, ViewListMeta
@@ -114,14 +114,14 @@ def routes(rest: Rest) -> list[ApiRoute]:
 
     async def view_bookmarks(call: Call) -> Reply:
         # The plan is checked first, as for the list.
-        sent = query_strings.sent(call.target.query_string, ViewBookmarksQuery)
+        sent = decoding.sent_parameters(call.target.query_string, ViewBookmarksQuery)
         plans.check_fields(call.account, gates_for(ViewBookmarksQuery, sent))
         view = await views.find(call.account, call.path_params["slug"])
         vectors = await views.vector_state(call.account, [view])
 
         async def build() -> bytes | Unsettled:
             await views.admit(call.account, view, vectors)
-            query = query_strings.read(call.target.query_string, ViewBookmarksQuery)
+            query = decoding.from_query(call.target.query_string, ViewBookmarksQuery)
             return envelope.page(await views.bookmarks(call.account, view, query, vectors))
 
         return await answers.answer(call.account, target(call, [view], vectors), build)

@@ -1,5 +1,6 @@
 """/v1/changes and /v1/webhooks: what happened to the library, and who is told."""
 
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 import msgspec
@@ -11,6 +12,7 @@ from bowerbird.library.webhooks.webhooks import (
     DeliveryResponse,
     WebhookResponse,
 )
+from bowerbird.model.accounts import Account
 from bowerbird.model.events import DeliveryState, Webhook
 from bowerbird.requests.bookmarks import EventsQuery
 from bowerbird.requests.limits import PAGE_DEFAULT
@@ -131,14 +133,13 @@ LIST_EVENTS: Final = Operation(
 def routes(rest: Rest) -> list[ApiRoute]:
     webhooks, gate = rest.services.webhooks, plans.check_webhooks
 
-    async def test(transaction: Transaction, call: Call) -> Reply:
-        webhook_id = call.path_params["webhook_id"]
-        return _sent(webhook_id, await webhooks.test(transaction, call.account, webhook_id))
+    def sent_by(
+        send: Callable[..., Awaitable[DeliveryResponse]],
+    ) -> Callable[..., Awaitable[Reply]]:
+        async def sent(transaction: Transaction, account: Account, *ids: str) -> Reply:
+            return _sent(ids[0], await send(transaction, account, *ids))
 
-    async def send_again(transaction: Transaction, call: Call) -> Reply:
-        webhook_id, message_id = call.path_params["webhook_id"], call.path_params["message_id"]
-        sent = await webhooks.send_again(transaction, call.account, webhook_id, message_id)
-        return _sent(webhook_id, sent)
+        return sent
 
     async def wait(call: Call, answer: Reply | Replay) -> Reply | None:
         if answer.status != _ACCEPTED:
@@ -172,8 +173,8 @@ def routes(rest: Rest) -> list[ApiRoute]:
         rest.write(UPDATE, webhooks.change, gate, current=current),
         rest.write(DELETE, webhooks.delete, current=current),
         rest.write(ROTATE, webhooks.rotate, reply=lambda made: _once(done(made), made)),
-        rest.effect(TEST, test, wait=wait),
-        rest.effect(SEND_AGAIN, send_again, wait=wait),
+        rest.write(TEST, sent_by(webhooks.test), wait=wait),
+        rest.write(SEND_AGAIN, sent_by(webhooks.send_again), wait=wait),
         rest.read(
             LIST_EVENTS,
             rest.services.events.page,

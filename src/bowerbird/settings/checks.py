@@ -39,23 +39,24 @@ _EXTRAS: Final = (
     ("japanese_readings", "sudachipy", "japanese"),
     ("japanese_readings", "sudachidict_small", "japanese"),
 )
-_LEAST: Final = {
-    "port": 1,
-    "admin_port": 0,
-    "max_connections": 1,
-    "header_timeout_s": 1,
-    "body_timeout_s": 1,
-    "response_timeout_s": 1,
-    "idle_timeout_s": 1,
-    "workers": 1,
-    "free_calls_per_month": 0,
-    "answer_cache_mb": 0,
-    "sqlite_mapped_mb": 0,
-    "vector_cache_mb": 0,
-    "media_quota_mb": 1,
-    "video_quota_mb": 1,
-    "postgres_connections": 1,
-    "stop_timeout_s": 0,
+# The least and the most of each number.
+_BOUNDS: Final = {
+    "port": (1, _LAST_PORT),
+    "admin_port": (0, _LAST_PORT),
+    "max_connections": (1, _LARGEST),
+    "header_timeout_s": (1, _LONGEST_TIMEOUT_S),
+    "body_timeout_s": (1, _LONGEST_TIMEOUT_S),
+    "response_timeout_s": (1, _LONGEST_TIMEOUT_S),
+    "idle_timeout_s": (1, _LONGEST_TIMEOUT_S),
+    "workers": (1, MOST_WORKERS),
+    "free_calls_per_month": (0, _LARGEST),
+    "answer_cache_mb": (0, _LARGEST),
+    "sqlite_mapped_mb": (0, _LARGEST),
+    "vector_cache_mb": (0, _LARGEST),
+    "media_quota_mb": (1, _LARGEST),
+    "video_quota_mb": (1, _LARGEST),
+    "postgres_connections": (1, _LARGEST),
+    "stop_timeout_s": (0, _LONGEST_TIMEOUT_S),
 }
 
 
@@ -67,7 +68,6 @@ def check(settings: Table) -> None:
     _check_data_folder(settings)
     _check_numbers(settings)
     _check_ports(settings)
-    _check_largest(settings)
     _check_addresses(settings)
     if settings.intro_url and not settings.intro_model:
         raise BadSetting(f"{PREFIX}INTRO_MODEL is empty; {PREFIX}INTRO_URL requires it.")
@@ -108,21 +108,14 @@ def _check_words(settings: Table) -> None:
 
 
 def _check_numbers(settings: Table) -> None:
-    for name, least in _LEAST.items():
+    for name, (least, most) in _BOUNDS.items():
         value = getattr(settings, name)
+        given = f"{PREFIX}{name.upper()}={value}"
         if value < least:
-            raise BadSetting(
-                f"{PREFIX}{name.upper()}={value} is too small; the minimum is {least}."
-            )
-        if name.endswith("_timeout_s") and value > _LONGEST_TIMEOUT_S:
-            raise BadSetting(
-                f"{PREFIX}{name.upper()}={value} is too large; the maximum is "
-                f"{_LONGEST_TIMEOUT_S} seconds."
-            )
-    if settings.workers > MOST_WORKERS:
-        raise BadSetting(
-            f"{PREFIX}WORKERS={settings.workers} is too large; the maximum is {MOST_WORKERS}."
-        )
+            raise BadSetting(f"{given} is too small; the minimum is {least}.")
+        if value > most:
+            unit = " seconds" if name.endswith("_s") else ""
+            raise BadSetting(f"{given} is too large; the maximum is {most}{unit}.")
 
 
 def _check_data_folder(settings: Table) -> None:
@@ -131,28 +124,14 @@ def _check_data_folder(settings: Table) -> None:
         raise BadSetting(f"{PREFIX}DATA_DIR: {folder} is a file, not a folder.")
 
 
-def _check_largest(settings: Table) -> None:
-    for name in _LEAST:
-        if (value := getattr(settings, name)) > _LARGEST:
-            raise BadSetting(
-                f"{PREFIX}{name.upper()}={value} is too large; the maximum is {_LARGEST}."
-            )
-
-
 def _check_ports(settings: Table) -> None:
     last_admin_port = settings.admin_port + settings.workers - 1 if settings.admin_port else 0
-    for name, last in (("port", settings.port), ("admin_port", last_admin_port)):
-        value = getattr(settings, name)
-        if value <= _LAST_PORT < last:
-            raise BadSetting(
-                f"{PREFIX}{name.upper()}={value} is too large for {PREFIX}WORKERS="
-                f"{settings.workers}: each server process has an admin port of its own, so the "
-                f"maximum is {_LAST_PORT - settings.workers + 1}."
-            )
-        if last > _LAST_PORT:
-            raise BadSetting(
-                f"{PREFIX}{name.upper()}={value} is too large; the maximum is {_LAST_PORT}."
-            )
+    if last_admin_port > _LAST_PORT:
+        raise BadSetting(
+            f"{PREFIX}ADMIN_PORT={settings.admin_port} is too large for {PREFIX}WORKERS="
+            f"{settings.workers}: each server process has an admin port of its own, so the "
+            f"maximum is {_LAST_PORT - settings.workers + 1}."
+        )
     if settings.admin_port <= settings.port <= last_admin_port:
         raise BadSetting(
             f"{PREFIX}ADMIN_PORT uses port {settings.port}, which another setting uses too. "

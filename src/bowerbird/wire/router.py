@@ -16,7 +16,8 @@ from starlette.types import Receive
 from bowerbird.library.access.call_allowance import CallCharge, CallCounter
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import Maker
-from bowerbird.wire import bodies, query_strings
+from bowerbird.requests import decoding
+from bowerbird.wire import bodies
 from bowerbird.wire.deprecation import Route
 from bowerbird.wire.metrics import RequestMetrics
 from bowerbird.wire.pipeline import Authenticate, Handler, Pipeline, Request, RoutedPath, Surface
@@ -227,7 +228,7 @@ class ApiCalls:
             account = NOBODY if endpoint.is_public else await self._keyless_account()
         headers = request.headers
         query_string: bytes = request.scope["query_string"]
-        known, ignored = query_strings.split(query_string, endpoint.query)
+        known, ignored = decoding.split_query(query_string, endpoint.query)
         target = RequestTarget(
             path=request.path,
             query_string=known,

@@ -56,6 +56,14 @@ Current = Callable[[Transaction, Call], Awaitable[State]]
 """Reads the resource that a call changes. No other write changes it until the transaction ends."""
 
 
+async def _no_check(_: Transaction, __: Call) -> None:
+    pass
+
+
+def _answer(made: object) -> Reply:
+    return made if isinstance(made, Reply) else done(made)
+
+
 class Writes:
     def __init__(self, idempotency: Idempotency, upgrade_url: str) -> None:
         self._idempotency = idempotency
@@ -64,82 +72,55 @@ class Writes:
 
     def handler(
         self,
-        effect: Callable[..., Awaitable[Reply]],
+        change: Callable[..., Awaitable[Any]],
         kind: type[Struct] | None = None,
         gate: Gate = lambda _: None,
         *,
-        precheck: Precheck | None = None,
+        reply: Callable[[Any], Reply] = _answer,
+        precheck: Precheck = _no_check,
         prepare: Callable[..., Awaitable[object]] | None = None,
         wait: Wait | None = None,
         current: Current | None = None,
-        after: Callable[[object], None] | None = None,
+        after: Callable[[object], None] = lambda _: None,
     ) -> Handler:
         """A handler for a write; `kind` is the type of its body, if any, and `gate` the plan check.
 
-        `prepare` runs before the transaction, for reads that would delay other writes. `effect`
-        takes the transaction, the call, the body and what `prepare` returned; a refusal among them
-        is raised in its place, where it is stored under the key. `after` takes what `prepare`
-        returned, once the write is committed. `precheck` runs only if the body is invalid: for a
-        valid one, `effect` has the same check. `current` reads the resource that the conditions of
-        the request are about.
+        `change` takes the transaction, the account, the ids in the path, the body, and what
+        `prepare` returned unless that is None. `reply` makes the answer of its result; without it,
+        the result is the data of the answer, or the whole answer. `prepare` takes the same but the
+        transaction and runs before it, for reads that would delay other writes; a refusal that it
+        returns is raised in the transaction, where it is stored under the key. `after` takes what
+        `prepare` returned, once the write is committed. `precheck` runs only if the body is
+        invalid: for a valid one, `change` has the same check. `current` reads the resource that
+        the conditions of the request are about.
         """
 
         async def handle(call: Call) -> Reply:
             request, fingerprint = await _off_loop(
                 call, lambda: (_request(call, kind, gate), _fingerprint(call))
             )
-            ready: tuple[object, ...] = ()
-            if prepare is not None and not isinstance(request, Refusal):
-                ready = (await prepare(call, *request),)
+            given: tuple[object, ...] = (call.account, *call.path_params.values())
+            ready = None
+            if not isinstance(request, Refusal):
+                given = (*given, *request)
+                if prepare is not None and (ready := await prepare(*given)) is not None:
+                    given = (*given, ready)
 
             async def run(transaction: Transaction) -> Reply:
                 if isinstance(request, Refusal):
-                    if precheck is not None and request.code is Code.INVALID_REQUEST:
+                    if request.code is Code.INVALID_REQUEST:
                         await precheck(transaction, call)
                     raise request
                 await self._check(transaction, call, current)
-                _raise_refusals(ready)
-                return await effect(transaction, call, *request, *ready)
+                if isinstance(ready, Refusal):
+                    raise ready
+                return reply(await change(transaction, *given))
 
-            reply = await self._run(call, fingerprint, run, wait)
-            if after is not None:
-                after(*ready or (None,))
-            return reply
+            answer = await self._run(call, fingerprint, run, wait)
+            after(ready)
+            return answer
 
         return handle
-
-    def of(
-        self,
-        change: Callable[..., Awaitable[R]],
-        kind: type[Struct] | None = None,
-        gate: Gate = lambda _: None,
-        *,
-        reply: Callable[[R], Reply] | None = None,
-        prepare: Callable[..., Awaitable[None]] | None = None,
-        wait: Wait | None = None,
-        current: Current | None = None,
-        after: Callable[[object], None] | None = None,
-    ) -> Handler:
-        """A handler for a write that a method of the library does.
-
-        `change` takes the account, the ids in the path, and the body; `prepare` the same.
-        """
-        bodies_taken = 0 if kind is None else 1
-
-        def given(call: Call, request: tuple[object, ...]) -> tuple[Any, ...]:
-            return (call.account, *call.path_params.values(), *request[:bodies_taken])
-
-        async def effect(transaction: Transaction, call: Call, *request: object) -> Reply:
-            return (reply or done)(await change(transaction, *given(call, request)))
-
-        async def before(call: Call, *request: object) -> None:
-            assert prepare is not None
-            await prepare(*given(call, request))
-
-        first = None if prepare is None else before
-        return self.handler(
-            *(effect, kind, gate), prepare=first, wait=wait, current=current, after=after
-        )
 
     async def _check(self, transaction: Transaction, call: Call, current: Current | None) -> None:
         if current is not None and is_conditional(call):
@@ -195,12 +176,6 @@ def _request(call: Call, kind: type[Struct] | None, gate: Gate) -> tuple[Struct,
         return ()
     request = admitted(call.account, call.body, kind, gate)
     return request if isinstance(request, Refusal) else (request,)
-
-
-def _raise_refusals(ready: tuple[object, ...]) -> None:
-    for one in ready:
-        if isinstance(one, Refusal):
-            raise one
 
 
 async def result_of(reading: Awaitable[R]) -> R | Refusal:
@@ -284,15 +259,15 @@ async def _off_loop(call: Call, work: Callable[[], R]) -> R:
 
 
 def save_handler(saving: Saving, writes: Writes) -> Handler:
-    def prepare(call: Call, request: SaveRequest) -> Awaitable[PreparedSave]:
-        return saving.prepare(call.account, request.items, request.labels or ())
+    def prepare(account: Account, request: SaveRequest) -> Awaitable[PreparedSave]:
+        return saving.prepare(account, request.items, request.labels or ())
 
-    async def save(
-        transaction: Transaction, call: Call, _: SaveRequest, prepared: PreparedSave
-    ) -> Reply:
-        return _reply(await saving.save(transaction, call.account, prepared))
+    def save(
+        transaction: Transaction, account: Account, _: SaveRequest, prepared: PreparedSave
+    ) -> Awaitable[Saved]:
+        return saving.save(transaction, account, prepared)
 
-    return writes.handler(save, SaveRequest, prepare=prepare)
+    return writes.handler(save, SaveRequest, reply=_reply, prepare=prepare)
 
 
 def _reply(saved: Saved) -> Reply:

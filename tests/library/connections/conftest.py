@@ -1,19 +1,12 @@
 """Networks on loopback, and the sources of accounts that read them."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from tests.support.hosts.networks import Networks, playing
+from tests.support.hosts.networks import Networks
 from tests.support.posts.sources import Desk
 from tests.support.service import Member
-
-
-@pytest.fixture
-async def networks() -> AsyncIterator[Networks]:
-    async with playing() as served:
-        yield served
 
 
 @pytest.fixture

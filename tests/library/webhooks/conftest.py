@@ -1,18 +1,10 @@
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
 from tests.support import service
-from tests.support.hosts import hooks
 from tests.support.hosts.hooks import Post, Receiver
 from tests.support.service import Service
-
-
-@pytest.fixture
-async def receiver() -> AsyncIterator[Receiver]:
-    async with hooks.receiving() as served:
-        yield served
 
 
 @pytest.fixture

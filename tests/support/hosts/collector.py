@@ -1,10 +1,8 @@
 """A collector of traces for tests: receives OTLP over HTTP and decodes it."""
 
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
@@ -13,6 +11,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 
+from tests.support.hosts.loopback import Handler, on_thread
 from tests.support.waiting import wait_until
 
 
@@ -86,28 +85,13 @@ def _values(pairs: Sequence[KeyValue]) -> dict[str, Any]:
 def collector() -> Iterator[Collector]:
     received = Collector()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
+    class Traces(Handler):
+        def reply(self) -> None:
             assert self.path == "/v1/traces"
-            received.bodies.append(body)
+            received.bodies.append(self.body())
             answer = ExportTraceServiceResponse().SerializeToString()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/x-protobuf")
-            self.send_header("Content-Length", str(len(answer)))
-            self.end_headers()
-            self.wfile.write(answer)
+            self.answer(answer, Content_Type="application/x-protobuf")
 
-        def log_message(self, *_: object) -> None:
-            """Keeps the test output clean."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    received.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
+    with on_thread(Traces) as port:
+        received.url = f"http://127.0.0.1:{port}"
         yield received
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from tests.support.hosts.loopback import Handler, on_thread
 
 WIDTH = 24
 
@@ -78,34 +79,19 @@ def _place(word: str) -> int:
 def embedding_service() -> Iterator[EmbeddingService]:
     service = EmbeddingService()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+    class Embeddings(Handler):
+        def reply(self) -> None:
+            body = json.loads(self.body())
             if service.behave == "slow":
                 service.is_over.wait(_SLOW_S)
             status, raw = service.answer(body, self.headers.get("Authorization"))
             if self.path != "/v1/embeddings":
                 status, raw = 404, b"{}"
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(raw)))
-            self.end_headers()
-            self.wfile.write(raw)
+            self.answer(raw, status)
 
-        def log_message(self, *_: object) -> None:
-            """Keeps the test output clean."""
-
-    class Server(ThreadingHTTPServer):
-        def handle_error(self, *_: object) -> None:
-            """Ignores clients that disconnect."""
-
-    server = Server(("127.0.0.1", 0), Handler)
-    service.url = f"http://127.0.0.1:{server.server_port}/v1"
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
-        yield service
-    finally:
-        service.is_over.set()
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with on_thread(Embeddings) as port:
+        service.url = f"http://127.0.0.1:{port}/v1"
+        try:
+            yield service
+        finally:
+            service.is_over.set()

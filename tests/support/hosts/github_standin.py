@@ -1,12 +1,12 @@
 """A stand-in for GitHub that a real browser can visit: it signs in the same person at once."""
 
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
+
+from tests.support.hosts.loopback import Handler, on_thread
 
 _ANSWERS: dict[str, Any] = {
     "/login/oauth/access_token": {"access_token": "gho_16C7", "token_type": "bearer"},
@@ -15,38 +15,21 @@ _ANSWERS: dict[str, Any] = {
 }
 
 
-class _Handler(BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
+class _GitHub(Handler):
+    def reply(self) -> None:
+        if self.command == "POST":
+            self.body()
         url = urlsplit(self.path)
         if url.path == "/login/oauth/authorize":
             sent = dict(parse_qsl(url.query))
             back = urlencode({"code": "the-code", "state": sent["state"]})
-            self.send_response(302)
-            self.send_header("Location", f"{sent['redirect_uri']}?{back}")
-            self.end_headers()
-            return
-        body = json.dumps(_ANSWERS[url.path]).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
-        self.do_GET()
-
-    def log_message(self, *_: Any) -> None:
-        pass
+            self.answer(b"", 302, Location=f"{sent['redirect_uri']}?{back}")
+        else:
+            self.answer(json.dumps(_ANSWERS[url.path]).encode())
 
 
 @contextmanager
 def github_stand_in() -> Iterator[str]:
     """Its address."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_address[1]}"
-        finally:
-            server.shutdown()
-            thread.join()
+    with on_thread(_GitHub) as port:
+        yield f"http://127.0.0.1:{port}"

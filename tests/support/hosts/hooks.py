@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -19,6 +19,7 @@ from bowerbird.library.webhooks.delivering import Delivering
 from bowerbird.library.webhooks.sending import Sender
 from bowerbird.settings import Settings
 from tests.support import writing
+from tests.support.hosts.loopback import listening, read_request
 from tests.support.service import Member
 
 
@@ -67,34 +68,23 @@ class Receiver:
         return [one.message["data"]["post_id"] for one in self.received if one.path == path]
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(asyncio.IncompleteReadError, ConnectionError):
-            while True:
-                head = (await reader.readuntil(b"\r\n\r\n")).decode()
-                first, *lines = head.strip().split("\r\n")
-                headers = {n.lower(): v for n, _, v in (one.partition(": ") for one in lines)}
-                body = await reader.readexactly(int(headers["content-length"]))
-                path = first.split()[1]
-                self.received.append(Received(path, headers, body))
-                if path in self.held:
-                    await self.held[path].wait()
-                status, content = self.answers.get(path, ("204 No Content", b""))
-                length = "" if status.startswith("204") else f"Content-Length: {len(content)}\r\n"
-                writer.write(f"HTTP/1.1 {status}\r\n{length}\r\n".encode() + content)
-                await writer.drain()
-        writer.close()
+        while True:
+            sent = await read_request(reader)
+            path = sent.target
+            self.received.append(Received(path, sent.headers, sent.body))
+            if path in self.held:
+                await self.held[path].wait()
+            status, content = self.answers.get(path, ("204 No Content", b""))
+            length = "" if status.startswith("204") else f"Content-Length: {len(content)}\r\n"
+            writer.write(f"HTTP/1.1 {status}\r\n{length}\r\n".encode() + content)
+            await writer.drain()
 
 
 @asynccontextmanager
 async def receiving() -> AsyncIterator[Receiver]:
     receiver = Receiver()
-    server = await asyncio.start_server(receiver.serve, "127.0.0.1", 0)
-    receiver.port = server.sockets[0].getsockname()[1]
-    try:
+    async with listening(receiver.serve) as receiver.port:
         yield receiver
-    finally:
-        for held in receiver.held.values():
-            held.set()
-        server.close()
 
 
 @dataclass

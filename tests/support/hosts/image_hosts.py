@@ -5,21 +5,17 @@ connection is led to the server here, which has a certificate for the names.
 """
 
 import asyncio
-import datetime as dt
 import ssl
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-
 from bowerbird.images.fetching import Fetcher
 from bowerbird.images.hosts import AllowedHosts
 from bowerbird.outgoing import Streams
+from tests.support.hosts.loopback import certificate, http_answer, listening, read_request
 
 X = "pbs.twimg.com"
 BLUESKY = "cdn.bsky.app"
@@ -27,11 +23,6 @@ REDDIT = "i.redd.it"
 INSTANCE = "hachyderm.example"
 NAMES = (X, BLUESKY, REDDIT, INSTANCE, f"files.{INSTANCE}", "evil.example", "localhost.example")
 PUBLIC = "151.101.1.140"
-
-
-def http(body: bytes, status: str = "200 OK", headers: str = "") -> bytes:
-    head = f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n{headers}\r\n"
-    return head.encode() + body
 
 
 @dataclass
@@ -58,7 +49,7 @@ class ImageHosts:
 
     def put(self, url: str, body: bytes, status: str = "200 OK", headers: str = "") -> str:
         """Answers requests of a URL."""
-        self.answers[url.removeprefix("https://")] = http(body, status, headers)
+        self.answers[url.removeprefix("https://")] = http_answer(body, status, headers)
         return url
 
     def redirect(self, url: str, to: str, status: str = "302 Found") -> str:
@@ -93,28 +84,16 @@ class ImageHosts:
             await asyncio.wait(self.open)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task
-        self.open.add(task)
-        try:
-            with suppress(asyncio.IncompleteReadError, ConnectionError):
-                await self._answer(reader, writer)
-                while not self.serves_once:
-                    await self._answer(reader, writer)
-                await reader.readuntil(b"\r\n\r\n")
-        finally:
-            writer.close()
-            with suppress(OSError, ssl.SSLError):
-                await writer.wait_closed()
-            self.open.discard(task)
+        await self._answer(reader, writer)
+        while not self.serves_once:
+            await self._answer(reader, writer)
+        await reader.readuntil(b"\r\n\r\n")
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
-        target = head[0].split(" ")[1]
-        headers = {k.lower(): v for k, _, v in (line.partition(": ") for line in head[1:] if line)}
-        place = headers["host"] + target
+        sent = await read_request(reader)
+        place = sent.headers["host"] + sent.target
         self.requests.append(place)
-        self.heads.append(headers)
+        self.heads.append(sent.headers)
         if place in self.endless or place in self.dripping:
             writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n\x89PNG\r\n\x1a\n")
             part = b" " if place in self.dripping else bytes(1 << 18)
@@ -123,7 +102,7 @@ class ImageHosts:
                 await writer.drain()
                 self.sent += len(part)
                 await asyncio.sleep(0.02 if place in self.dripping else 0)
-        writer.write(self.answers.get(place, http(b"", "404 Not Found")))
+        writer.write(self.answers.get(place, http_answer(b"", "404 Not Found")))
         await writer.drain()
 
 
@@ -132,52 +111,10 @@ async def image_hosts(
     folder: Path, names: Sequence[str] = NAMES, port: int = 0
 ) -> AsyncIterator[ImageHosts]:
     hosts = ImageHosts(folder)
-    server = await asyncio.start_server(
-        hosts.serve,
-        "127.0.0.1",
-        port,
+    async with listening(
+        *(hosts.serve, port, hosts.open),
         ssl=certificate(folder, names),
         # A client that was killed does not say goodbye.
         ssl_shutdown_timeout=1,
-    )
-    hosts.port = server.sockets[0].getsockname()[1]
-    try:
+    ) as hosts.port:
         yield hosts
-    finally:
-        server.close()
-        for task in list(hosts.open):
-            task.cancel()
-        await asyncio.gather(*hosts.open, return_exceptions=True)
-        await server.wait_closed()
-
-
-def certificate(folder: Path, names: Sequence[str]) -> ssl.SSLContext:
-    """A TLS server whose certificate, in `hosts.crt`, vouches for itself."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "hosts of images")])
-    now = dt.datetime.now(dt.UTC)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - dt.timedelta(days=1))
-        .not_valid_after(now + dt.timedelta(days=1))
-        .add_extension(
-            x509.SubjectAlternativeName([x509.DNSName(n) for n in names]), critical=False
-        )
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    (folder / "hosts.crt").write_bytes(made.public_bytes(serialization.Encoding.PEM))
-    (folder / "hosts.key").write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
-    )
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(folder / "hosts.crt", folder / "hosts.key")
-    return context

@@ -3,11 +3,13 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
+
+from tests.support.hosts.loopback import listening, read_request
 
 ALICE_TOKEN = "mastodon-token-of-alice"
 APP_PASSWORD = "abcd-efgh-ijkl-mnop"
@@ -281,41 +283,19 @@ def tweet(number: int) -> dict[str, Any]:
 @asynccontextmanager
 async def playing(port: int = 0) -> AsyncIterator[Networks]:
     networks = Networks()
-    connections: set[asyncio.Task[None]] = set()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task
-        connections.add(task)
-        try:
-            with suppress(asyncio.IncompleteReadError, ConnectionError):
-                while True:
-                    await _answer(networks, reader, writer)
-        finally:
-            connections.discard(task)
-            writer.close()
-            with suppress(OSError):
-                await writer.wait_closed()
+        while True:
+            await _answer(networks, reader, writer)
 
-    server = await asyncio.start_server(serve, "127.0.0.1", port)
-    networks.port = server.sockets[0].getsockname()[1]
-    try:
+    async with listening(serve, port) as networks.port:
         yield networks
-    finally:
-        server.close()
-        for task in list(connections):
-            task.cancel()
-        await asyncio.gather(*connections, return_exceptions=True)
-        await server.wait_closed()
 
 
 async def _answer(
     networks: Networks, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> None:
-    head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
-    method, target, _ = head[0].split(" ")
-    headers = {k.lower(): v for k, _, v in (line.partition(": ") for line in head[1:] if line)}
-    body = await reader.readexactly(int(headers.get("content-length", "0")))
+    method, target, headers, body = await read_request(reader)
     parts = urlsplit(target)
     query = {name: values[0] for name, values in parse_qs(parts.query).items()}
     request = Received(method, unquote(parts.path), query, headers, body)

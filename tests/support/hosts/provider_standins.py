@@ -21,6 +21,7 @@ from joserfc.jws import JWSRegistry
 from bowerbird.openid.providers import configured
 from bowerbird.openid.sign_in import Begun, OpenIdClient, Person
 from bowerbird.settings import Settings
+from tests.support.hosts.loopback import http_answer, listening, read_request
 
 CLIENT_ID = "bowerbird"
 REDIRECT_URL = "http://localhost:8080/sign-in/{}/return"
@@ -40,41 +41,19 @@ class Request:
 Answer = bytes | Callable[[Request], bytes]
 
 
-def http_answer(body: Any, status: str = "200 OK", headers: str = "") -> bytes:
-    content = body if isinstance(body, bytes) else json.dumps(body).encode()
-    head = f"HTTP/1.1 {status}\r\nContent-Length: {len(content)}\r\n{headers}\r\n"
-    return head.encode() + content
-
-
 @dataclass
 class StandIn:
     answers: dict[str, Answer] = field(default_factory=dict)
     requests: list[Request] = field(default_factory=list)
     # Paths whose answer arrives in single bytes and never ends.
     dripping: set[str] = field(default_factory=set)
-    open: set[asyncio.Task[Any]] = field(default_factory=set)
     url: str = ""
 
     def paths(self) -> list[str]:
         return [request.target for request in self.requests]
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task
-        self.open.add(task)
-        try:
-            await self._answer(reader, writer)
-        finally:
-            writer.close()
-            with suppress(OSError):
-                await writer.wait_closed()
-            self.open.discard(task)
-
-    async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = (await reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
-        method, target, _ = head[0].split(" ")
-        headers = {k.lower(): v for k, _, v in (line.partition(": ") for line in head[1:] if line)}
-        body = await reader.readexactly(int(headers.get("content-length", 0)))
+        method, target, headers, body = await read_request(reader)
         request = Request(method, target, headers, dict(parse_qsl(body.decode())))
         self.requests.append(request)
         answer = self.answers.get(target.partition("?")[0], http_answer({}, "404 Not Found"))
@@ -99,15 +78,9 @@ async def _drip(writer: asyncio.StreamWriter) -> None:
 
 @asynccontextmanager
 async def serving(stand_in: StandIn, tls: ssl.SSLContext | None = None) -> AsyncIterator[None]:
-    server = await asyncio.start_server(stand_in.serve, "127.0.0.1", 0, ssl=tls)
-    stand_in.url = f"{'https' if tls else 'http'}://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    try:
+    async with listening(stand_in.serve, ssl=tls) as port:
+        stand_in.url = f"{'https' if tls else 'http'}://127.0.0.1:{port}"
         yield
-    finally:
-        server.close()
-        await server.wait_closed()
-        if stand_in.open:
-            await asyncio.wait(stand_in.open)
 
 
 @dataclass

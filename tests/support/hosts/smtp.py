@@ -1,9 +1,6 @@
 """A real mail server on loopback that stores emails, and can refuse them or disconnect."""
 
 import asyncio
-import datetime as dt
-import ipaddress
-import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
@@ -15,9 +12,8 @@ from threading import Thread
 from typing import Any, cast
 
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
+
+from tests.support.hosts.loopback import certificate
 
 # The reply of the mail server to an address; None accepts it.
 Says = Callable[[str], str | None]
@@ -84,7 +80,7 @@ async def mail_server(
     """`tls` is a folder for the certificate of a server that offers STARTTLS."""
     server = MailServer(host, password=password)
     if tls is not None:
-        given["tls_context"] = self_signed(tls, host)
+        given["tls_context"] = certificate(tls, [host])
     if password is not None:
         given |= {"authenticator": server.judge, "auth_require_tls": False}
 
@@ -124,36 +120,3 @@ async def _ended(closing: Awaitable[Any]) -> None:
     for task in others:
         task.cancel()
     await asyncio.gather(*others, return_exceptions=True)
-
-
-def self_signed(folder: Path, host: str) -> ssl.SSLContext:
-    """A TLS server with a certificate that nobody vouches for."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, host)])
-    now = dt.datetime.now(dt.UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - dt.timedelta(days=1))
-        .not_valid_after(now + dt.timedelta(days=1))
-        .add_extension(
-            x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(host))]),
-            critical=False,
-        )
-        .sign(key, hashes.SHA256())
-    )
-    file = folder / "mail.pem"
-    file.write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
-        + certificate.public_bytes(serialization.Encoding.PEM)
-    )
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(file)
-    return context

@@ -10,17 +10,10 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.support.hosts import hooks
 from tests.support.hosts.hooks import Post, Receiver
 from tests.web.house import House, Reader, signed_in, text_of
 
 pytestmark = pytest.mark.anyio
-
-
-@pytest.fixture
-async def receiver() -> AsyncIterator[Receiver]:
-    async with hooks.receiving() as served:
-        yield served
 
 
 @pytest.fixture

@@ -1,20 +1,13 @@
-"""ann, who keeps the images of her posts, and the hosts of the images."""
+"""ann, who keeps the images of her posts."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.hosts.image_hosts import ImageHosts, image_hosts
+from tests.support.hosts.image_hosts import ImageHosts
 from tests.support.posts.keeping import Shelf
 from tests.web.house import Reader
-
-
-@pytest.fixture
-async def hosts(tmp_path: Path) -> AsyncIterator[ImageHosts]:
-    async with image_hosts(tmp_path) as serving:
-        yield serving
 
 
 @pytest.fixture

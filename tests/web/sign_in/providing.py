@@ -14,10 +14,10 @@ import httpx
 
 from bowerbird.clock import MICROSECONDS
 from bowerbird.storage.database import Database
+from tests.support.hosts.loopback import http_answer
 from tests.support.hosts.provider_standins import (
     OpenIdStandIn,
     StandIn,
-    http_answer,
     openid_stand_in,
     serving,
 )

@@ -1,17 +1,10 @@
 """The service of the sign-in tests, which may reach the networks on loopback."""
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 
-from tests.support.hosts.networks import Networks, playing
-
-
-@pytest.fixture
-async def networks() -> AsyncIterator[Networks]:
-    async with playing() as served:
-        yield served
+from tests.support.hosts.networks import Networks
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from typing import IO, TYPE_CHECKING, Final
 
 import click
 
+from bowerbird.cli.commands.serve import Port, port_state
 from bowerbird.cli.context import (
     LibraryContext,
     one_time_links,
@@ -147,11 +148,13 @@ def link(email: str) -> None:
     click.echo(f"It works once, within {MINUTES} minutes.", err=True)
     # The server may have got its port in another way, such as `serve --port`.
     if not settings.site_url and not settings.base_url:
-        click.echo(
-            f"It is for a server at {settings.site_origin}. If the server has another port, set "
-            "BOWERBIRD_PORT here too.",
-            err=True,
-        )
+        click.echo(f"It is for a server at {settings.site_origin}.", err=True)
+        if port_state(settings.host, settings.port, "/v1/bookmarks") is not Port.OURS:
+            click.echo(
+                "No server answers there now. If yours has another port, set BOWERBIRD_PORT here "
+                "too.",
+                err=True,
+            )
 
 
 @account.command()

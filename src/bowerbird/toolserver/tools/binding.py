@@ -35,11 +35,14 @@ _NAME: Final = re.compile(r"\w+")
 _LABELS: Final = frozenset({"label", "labels", "label_name", "tag", "from", "into", "new_name"})
 # Objects of the user's own, which have no names of labels.
 _AS_SENT: Final = frozenset({"metadata", "posts"})
-# Fields of a post that people send as filters.
+# What to send instead of an unknown field, if the tool has the named one: people send fields of a
+# post as filters, and the words of a view as in a search.
+_BASE_QUERY: Final = ("base_query", " Use base_query, an object with query in it.")
 _INSTEAD: Final = {
-    "is_read": " Use is:read in query, or is_unread_only.",
-    "is_unread": " Use is_unread_only, or is:unread in query.",
-    "is_archived": " Use is:archived in query, or hide_archived.",
+    "is_read": ("hide_archived", " Use is:read in query, or is_unread_only."),
+    "is_unread": ("hide_archived", " Use is_unread_only, or is:unread in query."),
+    "is_archived": ("hide_archived", " Use is:archived in query, or hide_archived."),
+    **dict.fromkeys(("query", "q"), _BASE_QUERY),
 }
 _UNKNOWN: Final = re.compile(
     r"(Unknown field '(.*?)'[^'?]*\.)(?: Did you mean \w+\?)? Allowed fields", re.DOTALL
@@ -162,8 +165,9 @@ def _as_sent(refused: Refusal, names: Mapping[str, str]) -> Refusal:
         # The names that are allowed follow the colon.
         allowed = [names.get(one, published(one)) for one in problem.rstrip(".").split(", ")]
         near = sentences.meant(unknown[2], allowed)
-        meant = _INSTEAD.get(unknown[2], "") if "hide_archived" in allowed else ""
-        meant = meant or (f" Did you mean {near}?" if near else "")
+        other, meant = _INSTEAD.get(unknown[2], ("", ""))
+        if other not in allowed:
+            meant = f" Did you mean {near}?" if near else ""
         place = f"{unknown[1]}{meant} Allowed fields"
         problem = f"{', '.join(dict.fromkeys(allowed))}."
     else:
@@ -187,7 +191,7 @@ def writes(
     effect: Callable[..., Awaitable[R]],
     *,
     gate: Callable[[Account], None] = lambda _: None,
-    given: Callable[[Any], tuple[Any, ...]] | None = None,
+    given: Callable[[Any], tuple[Any, ...]] = lambda sent: (sent,),
     prepare: Callable[..., Awaitable[object]] | None = None,
     shown: Callable[[R], Struct] | None = None,
     wakes: bool = False,
@@ -195,20 +199,19 @@ def writes(
 ) -> BoundTool:
     """A tool that writes once per key. Later calls with the key return the first result.
 
-    `effect` takes the transaction, the account and the arguments. `prepare` runs before the
-    transaction, for reads that would delay other writes, and `effect` takes its result too. A
-    method of the library takes what `given` makes of the arguments instead, and nothing more.
-    `shown` makes the result of the tool. `wakes`: a worker may have something to do then.
+    `effect` takes the transaction, the account, what `given` makes of the arguments, and what
+    `prepare` returned unless that is None. `prepare` takes the same but the transaction and runs
+    before it, for reads that would delay other writes. `shown` makes the result of the tool.
+    `wakes`: a worker may have something to do then.
     """
 
     async def run(call: ToolCall) -> ToolResult:
         account, request = call.account, _admitted(call, tool.takes, gate)
         taken: tuple[object, ...] = ()
         if not isinstance(request, Refusal):
-            taken = (request,) if given is None else given(request)
-            if prepare is not None:
-                prepared = await prepare(account, *taken)
-                taken = (request, prepared) if given is None else taken
+            taken = given(request)
+            if prepare is not None and (ready := await prepare(account, *taken)) is not None:
+                taken = (*taken, ready)
 
         async def work(transaction: Transaction) -> Struct:
             # Raised in the transaction, because a refusal is stored under the key too.

@@ -165,7 +165,7 @@ class BulkCalls:
             transaction: Transaction,
             account: Account,
             values: Selection,
-            ready: tuple[Prepared, Json] | None,
+            ready: tuple[Prepared, Json] | None = None,
         ) -> Struct:
             if ready is None:
                 assert by_ids is not None

@@ -35,6 +35,8 @@ from bowerbird.requests.schemas import Form, structs_in
 
 # Older names. The structs of the REST API still use them.
 OLDER: Final[Mapping[str, str]] = {"tag": "label", "label_name": "label", "q": "query"}
+# What agents send for an argument that has another name in a few tools.
+_GUESSED: Final[Mapping[str, str]] = {"query": "matches"}
 
 
 def published(name: str) -> str:
@@ -58,7 +60,9 @@ def _fields_by_name(takes: type[Struct]) -> dict[str, str]:
     fields = takes.__struct_encode_fields__
     found: dict[str, str] = {}
     for name in (*fields, *OLDER, *OLDER.values()):
-        names = (published(name), *(old for old, new in OLDER.items() if new == published(name)))
+        usual = published(name)
+        older = (old for old, new in OLDER.items() if new == usual)
+        names = (usual, *older, _GUESSED.get(usual, usual))
         found[name] = next((one for one in names if one in fields), name)
     return found
 
@@ -76,7 +80,7 @@ def to_fields(sent: Mapping[str, Any], takes: type[Struct]) -> dict[str, Any]:
         if other != name and sent[other] is not None:
             if value is None or value == sent[other]:
                 continue
-            raise errors.invalid(name, f"contradicts {other}; send only {published(name)}")
+            raise errors.invalid(name, f"contradicts {other}; send only {published(field)}")
         values[field] = _inside(value, struct_of(takes, field))
     return values
 

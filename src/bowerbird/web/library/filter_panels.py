@@ -9,6 +9,7 @@ from bowerbird.library.statistics import Facet
 from bowerbird.model import languages
 from bowerbird.model.posts import networks
 from bowerbird.model.posts.networks import NETWORKS
+from bowerbird.requests import decoding
 from bowerbird.requests.bookmarks import CountQuery, FacetsQuery, ListQuery
 from bowerbird.requests.limits import SUGGESTED_FOR_MAX, SUGGESTED_MAX
 from bowerbird.web.library import filter_chips, post_parts
@@ -27,7 +28,6 @@ from bowerbird.web.library.sidebar import Sidebar
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit
-from bowerbird.wire import query_strings
 from bowerbird.wire.responses.replies import Reply
 
 PANELS: Final = f"{LIBRARY}/panels"
@@ -49,7 +49,7 @@ class FilterPanels:
         kind = visit.named("kind").capitalize()
         if kind not in COUNTED:
             raise Refusal(Code.NOT_FOUND, "No such panel.")
-        query = query_strings.read(visit.request.scope["query_string"], ListQuery)
+        query = decoding.from_query(visit.request.scope["query_string"], ListQuery)
         address, times = address_of(LIBRARY, visit.query), visit.times
         today = times.local(self._clock()).date()
         chips = FilterChips(visit.account, query, address, times=times, today=today)

@@ -11,6 +11,7 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.bookmarks.list_request import BookmarkList
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import View
+from bowerbird.requests import decoding
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.filters import DATES, MEANING
 from bowerbird.requests.limits import PAGE_MAX
@@ -46,7 +47,6 @@ from bowerbird.web.visits.formats import Dates
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit
-from bowerbird.wire import query_strings
 from bowerbird.wire.responses.replies import Reply
 
 VIEWS: Final = ("/views/{slug}", "/views/{slug}/posts")
@@ -147,7 +147,7 @@ class ListPages:
                 return self._pages.go(f"{TRASH}?{urlencode({'q': rest})}" if rest else TRASH)
             return self._pages.go((await self._searched(visit, address)).url())
         try:
-            query = query_strings.read(visit.request.scope["query_string"], ListQuery)
+            query = decoding.from_query(visit.request.scope["query_string"], ListQuery)
         except Refusal as refused:
             return await self._refused(visit, ListQuery(), address, refused)
         bounds = {name: value for name in DATES if (value := getattr(query, name))}
@@ -167,7 +167,7 @@ class ListPages:
         view = await self._views.find(account, visit.named("slug"))
         address = address_of(of_view(view.slug), visit.query)
         try:
-            query = query_strings.read(visit.request.scope["query_string"], ViewBookmarksQuery)
+            query = decoding.from_query(visit.request.scope["query_string"], ViewBookmarksQuery)
             limit = query.limit or _PER_PAGE[_density(visit)]
             asked = msgspec.structs.replace(query, limit=limit)
             found = await self._views.bookmarks(account, view, asked, for_page=True)
@@ -186,10 +186,10 @@ class ListPages:
             view = await self._views.find(account, slug)
             if MEANING in view.base_query:
                 return b""
-            within = query_strings.read(sent, ViewBookmarksQuery)
+            within = decoding.from_query(sent, ViewBookmarksQuery)
             asked_of = msgspec.structs.replace(within, limit=PAGE_MAX)
             return (await self._views.bookmarks(account, view, asked_of)).body
-        query = query_strings.read(sent, ListQuery)
+        query = decoding.from_query(sent, ListQuery)
         if parts.path != LIBRARY or query.vector_search_term:
             return b""
         asked = msgspec.structs.replace(query, limit=PAGE_MAX)
