@@ -392,8 +392,10 @@ async def test_zero_hits_name_the_label_or_author_that_was_probably_meant(ann: R
     by_filter = await ann.page("/library?tag=dtaabases")
     by_handle = await ann.page("/library?author=@mara_feildnotes")
     by_name = await ann.page("/library?author=Mara+Lindquist&is_unread_only=false")
+    by_start = await ann.page("/library?author=mara")
     unlike = await ann.page("/library?q=zzzzzzzz")
 
+    assert "author=%40mara_fieldnotes" in by_start
     assert 'href="/library?tag=Databases"' in by_word
     assert "Show the label “Databases”" in by_word
     assert "1 post</small>" in by_word

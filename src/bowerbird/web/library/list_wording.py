@@ -83,14 +83,23 @@ class NoHits:
                     await self._changed(account, query, address, "Show the label", tag=label)
                 )
                 break
-        for name in [query.author] if query.author else words:
-            if author := await self._authors.nearest(account, name):
-                handle = f"@{author.handle}"
-                found.append(
-                    await self._changed(account, query, address, "Show posts by", author=handle)
-                )
-                break
+        if handle := await self._near_author(account, query, words):
+            author = f"@{handle}"
+            found.append(
+                await self._changed(account, query, address, "Show posts by", author=author)
+            )
         return [each for each in found if each["count"]]
+
+    async def _near_author(
+        self, account: Account, query: ListQuery, words: Sequence[str]
+    ) -> str | None:
+        """A filter may be the beginning of a name; too many names begin like a word."""
+        if query.author:
+            return await self._bookmarks.names.author(account, query.author)
+        for word in words:
+            if author := await self._authors.nearest(account, word):
+                return author.handle
+        return None
 
     async def _near_label(self, account: Account, name: str) -> str | None:
         uses, _ = await self._labels.listed.uses(account)
