@@ -11,7 +11,7 @@ from bowerbird.model import instants
 from bowerbird.model.accounts import Account
 from bowerbird.model.arrival import VISIT, FileImport, RunState, UndoCounts
 from bowerbird.model.connections import NAMES
-from bowerbird.model.jobs import UNFINISHED
+from bowerbird.model.jobs import UNFINISHED, JobState
 from bowerbird.model.posts.networks import named
 from bowerbird.requests import limits, saving
 from bowerbird.web.imports.saving import bookmarklet
@@ -143,6 +143,7 @@ class ImportPage:
                 "id": job.job_id,
                 "name": _name(job),
                 "is_checked": job.state not in UNFINISHED,
+                "is_broken": job.state == JobState.FAILED,
                 "state": _progress(job),
                 "until": None if job.state in UNFINISHED else times.moment(until(job)),
             }
@@ -174,6 +175,8 @@ def _name(job: FileImport) -> str:
 def _progress(job: FileImport) -> str:
     if job.state in UNFINISHED:
         return "being checked" if job.is_dry_run else "being imported"
+    if job.state == JobState.FAILED:
+        return "could not be read"
     new, changed = (sum(getattr(one, name) for one in report_of(job).files) for name in _WRITTEN)
     return (
         f"checked: {new:,} new, {changed:,} changed" if new or changed else "checked: nothing new"
