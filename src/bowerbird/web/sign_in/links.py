@@ -48,9 +48,7 @@ def routes(parts: SignInParts, sign_up: SignUpPages, pages: VisitPages) -> list[
         )
 
     async def show(visit: Visit) -> Reply:
-        # The owner who is signed in has come back from the page after the form.
-        is_back = _OWNER in visit.query and visit.visitor is not None and visit.visitor.is_owner
-        return pages.go(WELCOME) if is_back else shown(visit, _state(visit))
+        return shown(visit, _state(visit))
 
     async def redeem(visit: Visit) -> Reply:
         parts.limits.count(visit.network)
