@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bowerbird.library.bookmarks.searching import ranking
-from bowerbird.web.library import list_wording
+from bowerbird.web.library import filters
 from tests.support import imports, writing
 from tests.web.house import Reader, ids
 
@@ -226,7 +226,7 @@ async def test_a_list_at_its_bound_says_that_it_has_the_best(
     ann: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A small bound, because a thousand posts would make this test slow.
-    for module in (ranking, list_wording):
+    for module in (ranking, filters):
         monkeypatch.setattr(module, "RANKED_MAX", 2)
     for number in range(3):
         await ann.member.save(text=f"birds decorate their nests, {number}")
