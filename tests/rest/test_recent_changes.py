@@ -53,7 +53,7 @@ async def test_every_way_to_change_posts_is_listed_in_words(alice: Member) -> No
         "Moved 1 post to the trash.",
         "Marked 1 post read.",
         "Deleted the label “Birds”, which 3 posts had.",
-        "Merged the label “Owls”, which 1 post had.",
+        "Merged the label “Owls”, which 1 post had, into “Birds”.",
         "Changed the labels of 1 post.",
         "Added the label “Birds” to 2 posts.",
     ]

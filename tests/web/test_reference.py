@@ -4,8 +4,7 @@ from typing import Any
 
 from bowerbird.web.page_examples import json as highlight_json
 from bowerbird.web.page_examples import shell as highlight_shell
-from bowerbird.web.reference import Reference
-from bowerbird.web.schema_rows import SchemaRows
+from bowerbird.web.reference import Reference, SchemaRows
 
 NODE: dict[str, Any] = {
     "type": "object",

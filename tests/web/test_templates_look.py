@@ -24,11 +24,11 @@ from tests.web.rule_and_share_pages import Album
 
 # Not pages: what pages are made of, and pages that other tests open.
 PARTS = {
-    *("skeleton", "base", "door", "app", "macros", "icons", "code", "upgrade", "digest_settings"),
-    *("library_frame", "library_meant", "library_search", "library_rows", "library_selection"),
-    *("library_look", "shared_content", "suggested_labels"),
-    *("connect_steps", "demo_banner", "account_images", "images_switch", "pictures"),
-    *("account_reading", "reading_form", "daily"),
+    *("skeleton", "base", "door", "app", "macros", "icons", "upgrade", "digest_settings"),
+    *("library_frame", "library_search", "library_rows"),
+    *("shared_content", "suggested_labels"),
+    "pictures",
+    *("reading_form", "daily"),
     *("library_acts", "library_cells", "library_dates", "library_panel"),
 }
 SMALL_PHONE: ViewportSize = {"width": 360, "height": 800}

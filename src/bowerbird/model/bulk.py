@@ -166,7 +166,7 @@ class ChangedLabel(Struct, frozen=True, omit_defaults=True):
     after: int = 0
     # Deleting and merging: somebody has created the label meanwhile, so it is not deleted.
     is_kept: bool = False
-    # Renaming: the name that the label gets, and whether it has it.
+    # Renaming: the name that the label gets, and whether it has it. Merging: that of the other one.
     new_name: str = ""
     is_begun: bool = False
 

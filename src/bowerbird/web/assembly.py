@@ -17,7 +17,6 @@ from bowerbird.web.account.connect import ConnectPage
 from bowerbird.web.account.keys import EndingVersions
 from bowerbird.web.account.webhooks import WebhookPages
 from bowerbird.web.digests import DigestPages
-from bowerbird.web.imports import files as import_file_pages
 from bowerbird.web.imports import pages as import_pages
 from bowerbird.web.imports.saving import SavePage, demo_routes
 from bowerbird.web.imports.sources import SourcePages
@@ -29,11 +28,10 @@ from bowerbird.web.look_around import LookAround
 from bowerbird.web.notes import HighlightPages, NotePages
 from bowerbird.web.rules import RuleEditor, RulePages
 from bowerbird.web.sharing.pages import SharingPages
-from bowerbird.web.sign_in import links as link_pages
 from bowerbird.web.sign_in.pages import SignInPages, passkey_routes, proof_routes
 from bowerbird.web.sign_in.parts import SignInParts
 from bowerbird.web.sign_in.providers import ProviderPages
-from bowerbird.web.sign_in.sign_up import SignUpPages, welcome_routes
+from bowerbird.web.sign_in.sign_up import SignUpPages, email_routes, link_routes, welcome_routes
 from bowerbird.web.site import ShowPublished, Visits
 from bowerbird.web.statistics import StatisticsPage
 from bowerbird.web.templating import Templates
@@ -64,12 +62,12 @@ def visits(
     def build(show_published: ShowPublished) -> PageVisits:
         routes: list[PageRoute] = [
             *(LookAround(services, pages).routes() if settings.demo == "on" else ()),
-            *link_pages.routes(sign_in, sign_up_pages, pages),
+            *link_routes(sign_in, sign_up_pages, pages),
             *SignInPages(sign_in, pages).routes(),
             *sign_up_pages.routes(),
             *ProviderPages(sign_in, sign_up_pages, pages).routes(),
             *proof_routes(sign_in, pages),
-            *link_pages.email_routes(sign_in, pages),
+            *email_routes(sign_in, pages),
             *passkey_routes(sign_in.passkeys, pages),
             *key_pages.routes(services, ending, pages, show_published),
             *ConnectPage(services.connect_codes, pages).routes(),
@@ -82,7 +80,7 @@ def visits(
             ),
             *operator_pages.routes(services, pages, deprecations),
             *import_pages.routes(services, pages),
-            *import_file_pages.routes(services, pages),
+            *import_pages.file_routes(services, pages),
             *ImportLabelPages(services, library.many, pages).routes(),
             *SourcePages(services, sign_in.limits, pages).routes(),
             *SharingPages(services, pages).routes(),

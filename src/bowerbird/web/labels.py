@@ -22,7 +22,7 @@ from bowerbird.web.imports.pages import PATH as IMPORT
 from bowerbird.web.imports.pages import posts_of
 from bowerbird.web.library import post_parts
 from bowerbird.web.library.addresses import LABELS, of_post
-from bowerbird.web.library.bulk import BulkPages
+from bowerbird.web.library.changes import BulkPages
 from bowerbird.web.library.suggesting import in_words, name_problem
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute

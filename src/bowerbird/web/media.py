@@ -218,7 +218,7 @@ def _mark(state: MediaState) -> str:
 
 
 def on_account_page(state: MediaState) -> dict[str, Any] | None:
-    """What account_images.html takes; None if there is nothing to say."""
+    """The images that account.html takes; None if there is nothing to say."""
     if not state.is_offered and not state.total:
         return None
     left_out = [

@@ -16,7 +16,7 @@ from bowerbird.wire.deprecation import Deprecation
 from tests.sources.x import pages as shapes
 from tests.support.ingesting import captured
 from tests.support.models import MODELS
-from tests.support.visiting import Visitor, visitor
+from tests.support.visiting import Visitor, form_token, visitor
 from tests.web.house import House, field_in, key_in, text_of
 
 pytestmark = pytest.mark.anyio
@@ -74,6 +74,25 @@ async def test_a_new_key_is_shown_once_and_is_in_no_url(house: House) -> None:
     assert f"{key[:19]}…" in listed.text
     assert key not in str(await house.database.rows("SELECT * FROM api_key", {}))
     assert key not in str(await house.database.rows("SELECT * FROM activity", {}))
+
+
+async def test_a_page_with_a_new_key_makes_no_second_one_when_it_is_loaded_again(
+    house: House,
+) -> None:
+    person = await house.owner()
+    token = form_token((await person.open("/keys")).text)
+    key = key_in(await person.post("/keys", csrf=token, name="laptop"))
+
+    again = await person.post("/keys", csrf=token, name="laptop")
+
+    assert again.headers["location"] == "/keys?said=sent-before"
+    listed = await person.open("/keys?said=sent-before")
+    assert len(field_in(listed, "key")) == 1
+    assert "The form was not sent again." in text_of(listed)
+    assert await call(house, key) == 200
+    # The same page may have a form for another key: browsers restore it.
+    await person.post("/keys", csrf=token, name="phone")
+    assert len(field_in(await person.open("/keys"), "key")) == 2
 
 
 async def test_calls_write_a_use_once_per_day(house: House) -> None:

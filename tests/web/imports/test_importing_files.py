@@ -86,6 +86,7 @@ async def test_a_file_that_cannot_be_read_takes_no_place_of_others(house: House)
 
     for name in ("a.bin", "b.bin"):
         assert "Not imported" in text_of(await checked(house, person, b"\x00" * 99, name))
+    assert "b.bin could not be read" in text_of(await person.open("/import"))
     await checked(house, person, posts("2"), "other.json")
 
     assert "1 post is in" in text_of(await brought_in(house, person, check))

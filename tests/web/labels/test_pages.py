@@ -100,9 +100,8 @@ async def test_a_label_is_merged_into_another_one_by_name(ann: Reader) -> None:
 
     merged = await send(ann, "merge", "fieldnotes", into="field NOTES")
 
-    assert "Merged the label “fieldnotes”, which 2 posts had." in await ann.page(
-        merged.headers["location"]
-    )
+    said = await ann.page(merged.headers["location"])
+    assert "Merged the label “fieldnotes”, which 2 posts had, into “Field notes”." in said
     assert (await stored(ann.member, first))["tags"] == ["Field notes"]
     assert await writing.labels(ann.member) == {"Field notes": 2}
 

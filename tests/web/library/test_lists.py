@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bowerbird.library.bookmarks.searching import ranking
-from bowerbird.web.library import list_wording
+from bowerbird.web.library import filters
 from tests.support import imports, writing
 from tests.web.house import Reader, ids
 
@@ -226,7 +226,7 @@ async def test_a_list_at_its_bound_says_that_it_has_the_best(
     ann: Reader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A small bound, because a thousand posts would make this test slow.
-    for module in (ranking, list_wording):
+    for module in (ranking, filters):
         monkeypatch.setattr(module, "RANKED_MAX", 2)
     for number in range(3):
         await ann.member.save(text=f"birds decorate their nests, {number}")
@@ -392,8 +392,10 @@ async def test_zero_hits_name_the_label_or_author_that_was_probably_meant(ann: R
     by_filter = await ann.page("/library?tag=dtaabases")
     by_handle = await ann.page("/library?author=@mara_feildnotes")
     by_name = await ann.page("/library?author=Mara+Lindquist&is_unread_only=false")
+    by_start = await ann.page("/library?author=mara")
     unlike = await ann.page("/library?q=zzzzzzzz")
 
+    assert "author=%40mara_fieldnotes" in by_start
     assert 'href="/library?tag=Databases"' in by_word
     assert "Show the label “Databases”" in by_word
     assert "1 post</small>" in by_word

@@ -78,7 +78,7 @@ async def test_the_network_is_named_after_the_handle(ann: Reader) -> None:
     page = await ann.page(f"/p/{post['post_id']}")
 
     # The sign of X beside its name looked like a button that closes.
-    assert '>@ines</span> <span class="soft">· X</span>' in page
+    assert '>@ines</span> <span class="soft">on X</span>' in page
 
 
 async def test_dates_are_in_the_time_zone_of_the_account(ann: Reader) -> None:

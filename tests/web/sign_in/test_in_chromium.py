@@ -80,3 +80,18 @@ def test_the_keyboard_is_enough_to_sign_in(page: Page) -> None:
     page.keyboard.press("Enter")
     expect(page.get_by_role("alert")).to_be_visible()
     expect(button).to_be_focused()
+
+
+@pytest.mark.browser.with_args(may_complain=True)
+def test_going_back_to_a_confirmed_link_sends_no_form_again(page: Page, url: str) -> None:
+    """Before it shows the answer to a form again, a browser asks to send the form again."""
+    for _ in range(2):
+        page.goto(url)
+        page.get_by_role("button", name="Sign in").click()
+        page.wait_for_load_state()
+    expect(page.get_by_role("heading", name="no longer valid")).to_be_visible()
+    page.goto("/library")
+
+    page.go_back()
+
+    page.wait_for_url("**/welcome")

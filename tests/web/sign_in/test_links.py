@@ -45,14 +45,6 @@ async def test_the_owner_creates_an_account_and_is_signed_in(house: House) -> No
     assert (member.email, member.plan) == ("me@example.com", "pro")
 
 
-async def test_going_back_after_the_owners_link_asks_for_nothing_again(house: House) -> None:
-    person = await house.owner()
-
-    back = await person.client.get("/link?owner=yes")
-
-    assert (back.status_code, back.headers["location"]) == (303, "/welcome")
-
-
 async def test_the_owners_link_works_where_somebody_else_is_signed_in(
     house: House, tmp_path: Path
 ) -> None:

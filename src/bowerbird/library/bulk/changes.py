@@ -114,7 +114,9 @@ class BulkChanges(TimedService):
         into = found[into_id] if into_id is not None else None
         if into is not None:
             was_favourite = await self._stores.accounts.follow_label(library, label.name, into.name)
-            kept = msgspec.structs.replace(kept, into_id=into.label_id, was_favourite=was_favourite)
+            kept = msgspec.structs.replace(
+                kept, into_id=into.label_id, new_name=into.name, was_favourite=was_favourite
+            )
         if into is None:
             rules = await self._rules.label_deleted(library, label.name)
         else:

@@ -39,7 +39,7 @@ _DONE: Final = {
     BulkAction.REMOVE_LABEL: "Removed the label “{name}” from {posts}.",
     BulkAction.LABEL_BATCH: "Changed the labels of {posts}.",
     BulkAction.DELETE_LABEL: "Deleted the label “{name}”, which {posts} had.",
-    BulkAction.MERGE_LABELS: "Merged the label “{name}”, which {posts} had.",
+    BulkAction.MERGE_LABELS: "Merged the label “{name}”, which {posts} had{into}.",
     BulkAction.RENAME_LABEL: "Renamed the label “{name}”, which {posts} had.",
     BulkAction.UPDATE_NOTE: "Changed the note of {posts}.",
     BulkAction.ADD_HIGHLIGHT: "Marked a passage of {posts}.",
@@ -94,6 +94,9 @@ def _done(row: BulkRow) -> str:
     # Not `format`: the name of a label may contain braces.
     # A post that gets the labels of its duplicates is changed, but was not one of the posts.
     text = _DONE[row.action].replace("{posts}", _posts(min(row.changed, row.matched)))
+    # Changes of earlier releases do not know the other label.
+    other = row.label.new_name if row.label else ""
+    text = text.replace("{into}", f", into “{_isolated(other)}”" if other else "")
     return text.replace("{name}", _isolated(row.name))
 
 

@@ -378,10 +378,10 @@ class CheckedImports:
         return await self._files.size(_name(account_id, job.job_id)) is not None
 
     async def waiting(self, account: Account) -> list[FileImport]:
-        """Files that are being read, and checked ones that can still be imported, newest first."""
+        """Files that are being read, and checked ones that are still kept, newest first."""
         found = list(await self._jobs.unfinished(account))
         for _, job in await self._kept(account):
-            if job and job.state == JobState.COMPLETED and self.kept_until(job) >= self._clock():
+            if job and job.state not in UNFINISHED and self.kept_until(job) >= self._clock():
                 found.append(job)
         return sorted(found, key=lambda job: job.created_at, reverse=True)
 

@@ -20,7 +20,7 @@ from bowerbird.model.words import fold
 from bowerbird.requests.bookmarks import ChangesQuery
 from bowerbird.web.account.reading import reading_form
 from bowerbird.web.digests import preferences
-from bowerbird.web.library.bulk import BulkPages
+from bowerbird.web.library.changes import BulkPages
 from bowerbird.web.media import on_account_page
 from bowerbird.web.sign_in.parts import SignInParts
 from bowerbird.web.visits.formats import Times

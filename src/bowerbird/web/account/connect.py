@@ -61,7 +61,7 @@ class ConnectPage:
     def routes(self) -> list[PageRoute]:
         return [
             PageRoute("GET", CONNECT, self.open, Access.ANYONE),
-            PageRoute("POST", CONNECT, self.create, page=CONNECT, again=self._shown),
+            PageRoute("POST", CONNECT, self.create, page=CONNECT, again=self._shown, is_once=True),
             PageRoute("GET", _FILE, self.file),
             PageRoute("GET", _LINK, self.link),
             PageRoute("GET", f"{_LINK}/state", self.state, is_json=True),

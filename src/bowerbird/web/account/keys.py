@@ -115,7 +115,7 @@ def routes(
 
     return [
         PageRoute("GET", PATH, show, Access.ANYONE),
-        PageRoute("POST", PATH, page.create, Access.PROVED, PATH, again=page.shown),
+        PageRoute("POST", PATH, page.create, Access.PROVED, PATH, again=page.shown, is_once=True),
         ended(
             *("revoke", "key-revoked"),
             lambda visit: services.keys.revoke(visit.account_id, visit.sent("key")),

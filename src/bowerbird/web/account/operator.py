@@ -88,7 +88,9 @@ def routes(
     return [
         PageRoute("GET", PATH, page.shown, Access.OWNER),
         PageRoute(
-            *("POST", f"{PATH}/invitations", page.invite, Access.OWNER, PATH), again=page.shown
+            *("POST", f"{PATH}/invitations", page.invite, Access.OWNER, PATH),
+            again=page.shown,
+            is_once=True,
         ),
         change("/plan", "plan-changed", "accounts", set_plan),
         change(

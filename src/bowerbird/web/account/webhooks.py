@@ -91,8 +91,10 @@ class WebhookPages:
         }
         return [
             PageRoute("GET", PATH, self.shown),
-            PageRoute("POST", PATH, self.add, Access.PROVED, PATH, again=self.shown),
-            PageRoute("POST", f"{PATH}/secret", self.rotate, Access.PROVED, PATH, _BACK),
+            PageRoute("POST", PATH, self.add, Access.PROVED, PATH, again=self.shown, is_once=True),
+            PageRoute(
+                *("POST", f"{PATH}/secret", self.rotate, Access.PROVED, PATH, _BACK), is_once=True
+            ),
             PageRoute("POST", f"{PATH}/test", self.test, page=PATH, back=_BACK),
             *(
                 PageRoute(

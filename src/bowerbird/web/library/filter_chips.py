@@ -1,24 +1,35 @@
 """The chips above a list: the filters that are applied, as phrases, and those that can be.
 
-Each opens a panel whose options are links. Only typed names and days are a form.
+Each opens a panel whose options are links. Only typed names and days are a form. Then
+/library/panels/{kind} has the panel with counts, or with names like a typed one.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any, Final, NamedTuple
 
+from bowerbird.assembly import Services
+from bowerbird.errors import Code, Refusal
 from bowerbird.model import instants, languages
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import name_key
 from bowerbird.model.posts import networks
+from bowerbird.model.posts.networks import NETWORKS
 from bowerbird.model.words import HIGHLIGHT
-from bowerbird.requests.bookmarks import By, ListQuery
+from bowerbird.requests import decoding
+from bowerbird.requests.bookmarks import By, CountQuery, FacetsQuery, ListQuery
 from bowerbird.requests.filters import MEANING
+from bowerbird.requests.limits import SUGGESTED_FOR_MAX, SUGGESTED_MAX
 from bowerbird.search.queries import query_language
-from bowerbird.web.library import filters, list_wording
-from bowerbird.web.library.addresses import Address
+from bowerbird.web.library import filters, post_parts
+from bowerbird.web.library.addresses import LIBRARY, Address, address_of
 from bowerbird.web.library.filters import CHIPS
+from bowerbird.web.library.sidebar import Sidebar
 from bowerbird.web.visits.formats import Times, enclosed
+from bowerbird.web.visits.pages import VisitPages
+from bowerbird.web.visits.router import PageRoute
+from bowerbird.web.visits.visit import Visit
+from bowerbird.wire.responses.replies import Reply
 
 TYPE, AUTHOR, LABEL, POSTED, SAVED, HAS, STATE, LANGUAGE, NETWORK = (
     "Type",
@@ -243,7 +254,7 @@ class FilterChips:
         for name, words in _FLAGS.items():
             if value := getattr(query, name):
                 panel = self.panel(HAS) if name == "has_note" else None
-                yield self._chip(*words[list_wording.is_on(value)], name, panel=panel)
+                yield self._chip(*words[filters.is_on(value)], name, panel=panel)
         for name, word in CHIPS.items():
             if name not in _SHOWN and (value := getattr(query, name)):
                 yield self._chip(word, str(value), name)
@@ -263,14 +274,14 @@ class FilterChips:
         if query.q and (asked := filters.state(query.q)):
             url = self._address.changed(q=filters.without_state(query.q)).url()
             return Chip("state", asked, url, self.panel(STATE))
-        if list_wording.is_unread_only(query) and list_wording.has_filters(query):
+        if filters.is_unread_only(query) and filters.has_filters(query):
             url = self._address.changed(is_unread_only="false").url()
             return Chip("state", "unread", url, self.panel(STATE))
         return None
 
     def _flag(self, name: str, *, is_on: bool) -> Option:
         value = getattr(self._query, name)
-        is_chosen = bool(value) and list_wording.is_on(value) == is_on
+        is_chosen = bool(value) and filters.is_on(value) == is_on
         url = self._address.changed(**{name: str(is_on).lower()}).url()
         return Option(" ".join(_FLAGS[name][is_on]).capitalize(), url, is_chosen)
 
@@ -324,11 +335,11 @@ class FilterChips:
         if query.q:
             rest, asked = filters.without_state(query.q), filters.state(query.q)
         now = (
-            list_wording.is_unread_only(query),
-            list_wording.hides_archived(query),
-            list_wording.is_archive(query),
+            filters.is_unread_only(query),
+            filters.hides_archived(query),
+            filters.is_archive(query),
         )
-        has_numbers = not list_wording.has_filters(query)
+        has_numbers = not filters.has_filters(query)
         read = account.total - account.archived - account.fresh if has_numbers else None
         found = []
         for text, flags, values in _STATES:
@@ -344,3 +355,84 @@ class FilterChips:
 
 def _folded(text: str) -> str:
     return name_key(text.removeprefix("@"))
+
+
+PANELS: Final = f"{LIBRARY}/panels"
+
+
+class FilterPanels:
+    def __init__(self, services: Services, sidebar: Sidebar, pages: VisitPages) -> None:
+        self._facets = services.facets
+        self._authors = services.authors
+        self._labels = services.labels.listed
+        self._sidebar = sidebar
+        self._pages = pages
+        self._clock = services.clock
+
+    def routes(self) -> list[PageRoute]:
+        return [PageRoute("GET", f"{PANELS}/{{kind}}", self.panel, page=LIBRARY, is_page=False)]
+
+    async def panel(self, visit: Visit) -> Reply:
+        kind = visit.named("kind").capitalize()
+        if kind not in COUNTED:
+            raise Refusal(Code.NOT_FOUND, "No such panel.")
+        query = decoding.from_query(visit.request.scope["query_string"], ListQuery)
+        address, times = address_of(LIBRARY, visit.query), visit.times
+        today = times.local(self._clock()).date()
+        chips = FilterChips(visit.account, query, address, times=times, today=today)
+        typed = visit.asked("text").strip()
+        find = self._named if typed else self._counted
+        options = await find(visit, chips, kind, typed[:SUGGESTED_FOR_MAX], query)
+        panel = chips.panel(kind, options)
+        return self._pages.show(visit, "library_panel.html", panel=panel, typed=typed)
+
+    async def _named(
+        self, visit: Visit, chips: FilterChips, kind: str, text: str, _: ListQuery
+    ) -> Sequence[Option]:
+        """Without counts: those would be of all posts, not of this list."""
+        account = visit.account
+        if kind == AUTHOR:
+            authors = await self._authors.matching(account, text, SUGGESTED_MAX)
+            return [
+                chips.option(kind, f"@{each.handle}", each.name or f"@{each.handle}")
+                for each in authors
+            ]
+        if kind == LABEL:
+            labels = await self._labels.matching(account, text, SUGGESTED_MAX)
+            return [self._label(chips, each.label_name, each.color) for each in labels]
+        if kind == LANGUAGE:
+            codes = languages.named_like(text)[:SUGGESTED_MAX]
+            return [chips.option(kind, code, languages.name_of(code)) for code in codes]
+        if kind == NETWORK:
+            found = [each for each in NETWORKS if each.startswith(text.lower())]
+            return [chips.option(kind, each, networks.name_of(each)) for each in found]
+        return []
+
+    async def _counted(
+        self, visit: Visit, chips: FilterChips, kind: str, _: str, query: ListQuery
+    ) -> Sequence[Option]:
+        """The values that most posts of the list have, whatever this filter is now."""
+        account = visit.account
+        values = {each: getattr(query, each) for each in CountQuery.__struct_fields__}
+        values[PARAMETERS[kind]] = None
+        asked = FacetsQuery(by=COUNTED[kind], limit=SUGGESTED_MAX, **values)
+        found = (await self._facets.of(account, asked)).facets
+        if kind == TYPE:
+            return [chips.option(kind, each.value, TYPES[each.value], each.count) for each in found]
+        if kind == AUTHOR:
+            return [
+                chips.option(kind, f"@{each.value}", each.name or f"@{each.value}", each.count)
+                for each in found
+                if each.value
+            ]
+        if kind == LANGUAGE:
+            return [chips.option(kind, e.value, languages.name_of(e.value), e.count) for e in found]
+        if kind == NETWORK:
+            return [chips.option(kind, e.value, e.name or e.value, e.count) for e in found]
+        colours = await self._sidebar.colours(account)
+        return [self._label(chips, e.value, colours.get(e.value), e.count) for e in found]
+
+    def _label(
+        self, chips: FilterChips, name: str, colour: str | None, count: int | None = None
+    ) -> Option:
+        return chips.option(LABEL, name, name, count, post_parts.label(name, colour)["colour"])

@@ -17,7 +17,7 @@ from bowerbird.requests.filters import DATES, MEANING
 from bowerbird.requests.limits import PAGE_MAX
 from bowerbird.requests.views import ViewBookmarksQuery
 from bowerbird.search.queries import query_language
-from bowerbird.web.library import filters, list_wording
+from bowerbird.web.library import filters
 from bowerbird.web.library.addresses import (
     COMPACT,
     DENSITY,
@@ -33,14 +33,13 @@ from bowerbird.web.library.addresses import (
     sharing,
     view_of,
 )
-from bowerbird.web.library.bulk import BulkPages
-from bowerbird.web.library.changes import UNDO
-from bowerbird.web.library.filter_chips import FilterChips
-from bowerbird.web.library.filter_panels import PANELS
-from bowerbird.web.library.list_wording import NoHits, hidden_list
+from bowerbird.web.library.changes import UNDO, BulkPages
+from bowerbird.web.library.filter_chips import PANELS, FilterChips
+from bowerbird.web.library.filters import hidden_list
 from bowerbird.web.library.post_parts import PostParts
 from bowerbird.web.library.rows import Look, Rows
 from bowerbird.web.library.sidebar import Sidebar, shown_count
+from bowerbird.web.library.suggesting import NoHits
 from bowerbird.web.library.texts import LinkedTexts
 from bowerbird.web.media import ShownImages, shows_images
 from bowerbird.web.visits.formats import Dates
@@ -126,7 +125,7 @@ class ListPages:
         account = visit.account
         store = (await self._bookmarks.vector_state(account)).store
         missing = store.missing(account.total) if store else None
-        return self._pages.json(list_wording.meaning_state(missing))
+        return self._pages.json(filters.meaning_state(missing))
 
     async def favourites(self, visit: Visit) -> Reply:
         """An address for every account, whatever its label is called."""
@@ -247,17 +246,15 @@ class ListPages:
             groups=groups,
             can_group=bool(_date_field(shown)) and not _density(visit),
             by_day=_is_by_day(visit),
-            heading=list_wording.count_line(
-                query, shown.found, shown.view.name if shown.view else ""
-            ),
-            is_best=list_wording.is_cut_off(query, shown.found),
+            heading=filters.count_line(query, shown.found, shown.view.name if shown.view else ""),
+            is_best=filters.is_cut_off(query, shown.found),
             shown_count=count,
             total=shown.found.total_count,
             can_pick_all=not shown.found.is_wider,
             older="" if cursor is None else shown.address.continued(cursor).url(),
             newer="" if newer is None else shown.address.continued(newer).url(),
             is_cut=cursor is not None and account.is_free,
-            pending=list_wording.without_vector(shown.found.vector_pending),
+            pending=filters.without_vector(shown.found.vector_pending),
             **_forgiven(shown),
         )
 
@@ -294,7 +291,7 @@ class ListPages:
             return await self._show(
                 visit, query, shown.address, None, "library_empty.html", demo_size=self._demo.size
             )
-        if not list_wording.has_filters(query):
+        if not filters.has_filters(query):
             return await self._show(visit, query, shown.address, None, "library_read.html")
         return await self._show(
             visit,
@@ -357,26 +354,26 @@ class ListPages:
         account = visit.account
         density = _density(visit)
         shared = {
-            "title": view.name if view else list_wording.title(query),
+            "title": view.name if view else filters.title(query),
             "here": address.changed(**{DENSITY: None}).url(),
-            "is_unread_only": view is None and list_wording.is_unread_only(query),
-            "hides_archived": view is None and list_wording.hides_archived(query),
+            "is_unread_only": view is None and filters.is_unread_only(query),
+            "hides_archived": view is None and filters.hides_archived(query),
             "back": address.url(),
             "is_demo": await self._demo.is_present(account),
             "account_total": account.total,
             "account_read": account.total - account.unread,
             "account_archived": account.archived,
             "search": query.q or query.vector_search_term or "",
-            "search_words": list_wording.search_words(query, account),
-            "hints": list_wording.hints(query),
+            "search_words": filters.search_words(query, account),
+            "hints": filters.hints(query),
             "mode": await self._mode(visit, query),
             "kept_fields": address.fields("q", MEANING, "sort_by", "sort_order", "bucket"),
             **self._chips(visit, query, address, is_view=view is not None),
-            "order": "" if view else list_wording.order_words(query),
-            "orders": [] if view else list_wording.orders(query, address),
+            "order": "" if view else filters.order_words(query),
+            "orders": [] if view else filters.orders(query, address),
             "buckets": await self._buckets(account, view, address),
             "edit_url": f"/views/{quote(view.slug, safe='')}/edit" if view else "",
-            "save_url": "" if view else list_wording.save_url(query, address),
+            "save_url": "" if view else filters.save_url(query, address),
             "share_url": _share_url(view, query, address),
             "density": density,
             "is_compact": density == COMPACT,
@@ -388,7 +385,7 @@ class ListPages:
             **self._images.values(visit),
             "undo": UNDO.get(visit.asked("said")),
             "undo_post": visit.asked("post"),
-            "is_archive": list_wording.is_archive(query),
+            "is_archive": filters.is_archive(query),
             **await self._bulk.values(visit),
         }
         return self._pages.show(visit, template, status=status, **(shared | values))
@@ -441,7 +438,7 @@ def _forgiven(shown: Shown) -> dict[str, Any]:
         "meant_url": shown.address.changed(**search).url() if meant else "",
     }
     if found.is_relaxed and not query.sort_by:
-        values["order"] = list_wording.BEST_FIRST
+        values["order"] = filters.BEST_FIRST
     return values
 
 

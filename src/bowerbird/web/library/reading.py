@@ -20,8 +20,7 @@ from bowerbird.requests.limits import HIGHLIGHT_QUOTE_MAX, NOTE_MAX, PAGE_MAX
 from bowerbird.web.account.reading import reading_form
 from bowerbird.web.library import post_parts
 from bowerbird.web.library.addresses import LIBRARY, of_post, returning
-from bowerbird.web.library.bulk import BulkPages
-from bowerbird.web.library.changes import UNDO
+from bowerbird.web.library.changes import UNDO, BulkPages
 from bowerbird.web.library.lists import ListPages
 from bowerbird.web.library.post_parts import PostParts
 from bowerbird.web.library.suggesting import name_problem, suggested

@@ -1,29 +1,37 @@
 """Names that somebody types or may want: labels, authors, places to go to.
 
 What is wrong with the name of a label, the label picker, and the suggestions of the search box and
-of the palette.
+of the palette. And what to try where a list has no posts.
 """
 
+import asyncio
 import unicodedata
+from collections.abc import Sequence
 from typing import Any, Final
 
 from bowerbird.assembly import Services
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.access import plans
-from bowerbird.library.bookmarks.bookmarks import is_post_id
+from bowerbird.library.bookmarks.authors import Authors
+from bowerbird.library.bookmarks.bookmarks import Bookmarks, is_post_id
 from bowerbird.library.bulk import summaries
 from bowerbird.library.bulk.changes import BulkChanges, NewChange, packed_parts
 from bowerbird.library.labels.label_list import LabelList
+from bowerbird.library.labels.labels import Labels
 from bowerbird.library.labels.suggestions import LabelSuggestions, SuggestedLabel
 from bowerbird.model.accounts import Account
 from bowerbird.model.bulk import BulkAction
 from bowerbird.model.labels import MAX_NAME_CHARACTERS, NAME_RULE, clean_name, name_key
 from bowerbird.requests import decoding
+from bowerbird.requests.bookmarks import CountQuery, ListQuery
 from bowerbird.requests.labels import LabelRequest
 from bowerbird.requests.limits import PICKED_LABELS_MAX, SUGGESTED_FOR_MAX, SUGGESTED_MAX
+from bowerbird.search.queries import query_language
+from bowerbird.search.queries.spelling import nearest
 from bowerbird.web import pages
 from bowerbird.web.library import post_parts
-from bowerbird.web.library.addresses import LABELS, LIBRARY, of_view
+from bowerbird.web.library.addresses import LABELS, LIBRARY, Address, of_view
+from bowerbird.web.library.filters import CHIPS, hidden_list
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit
@@ -212,3 +220,95 @@ class SuggestingPages:
 
 def _label(name: str, count: int | None, color: str | None) -> dict[str, Any]:
     return {**post_parts.label(name, color), "count": count}
+
+
+# Words of a search that are compared with names.
+_WORDS: Final = 4
+_SHORTEST: Final = 3
+
+
+class NoHits:
+    def __init__(self, bookmarks: Bookmarks, labels: Labels, authors: Authors) -> None:
+        self._bookmarks = bookmarks
+        self._labels = labels
+        self._authors = authors
+
+    async def suggestions(
+        self, account: Account, query: ListQuery, address: Address, hidden: int
+    ) -> list[dict[str, Any]]:
+        """`hidden` is the number of posts that the flags of the list hide."""
+        found: list[dict[str, Any]] = []
+        if hidden:
+            url = hidden_list(address).url()
+            text = "Look in read and archived posts too"
+            found.append({"text": text, "url": url, "count": hidden})
+        for name in (each for each in CHIPS if getattr(query, each)):
+            if count := await self._count(account, query, **{name: None}):
+                words = f"{CHIPS[name]} {getattr(query, name)}"
+                url = address.changed(**{name: None}).url()
+                text = f"Leave out the filter “{words}”"
+                found.append({"text": text, "url": url, "count": count})
+        if not account.is_free:
+            found += await self._near_names(account, query, address)
+        if query.q and not query.vector_search_term and not account.is_free:
+            vectors = await self._bookmarks.vector_state(account)
+            if vectors.store is not None:
+                url = address.changed(q=None, vector_search_term=query.q).url()
+                found.append({"text": "Search by meaning instead", "url": url, "count": None})
+        return found
+
+    async def _count(self, account: Account, query: ListQuery, **changed: str | None) -> int:
+        values = {each: getattr(query, each) for each in CountQuery.__struct_fields__}
+        return (await self._bookmarks.count(account, CountQuery(**{**values, **changed}))).count
+
+    async def _near_names(
+        self, account: Account, query: ListQuery, address: Address
+    ) -> list[dict[str, Any]]:
+        """The label and the author that may have been meant, by a filter or by a word."""
+        words = query_language.plain_text(query.q or "").split()[:_WORDS]
+        words = [word for word in words if len(word) >= _SHORTEST]
+        found = []
+        for name in [query.tag] if query.tag else [w.removeprefix("#") for w in words]:
+            if label := await self._near_label(account, name):
+                found.append(
+                    await self._changed(account, query, address, "Show the label", tag=label)
+                )
+                break
+        if handle := await self._near_author(account, query, words):
+            author = f"@{handle}"
+            found.append(
+                await self._changed(account, query, address, "Show posts by", author=author)
+            )
+        return [each for each in found if each["count"]]
+
+    async def _near_author(
+        self, account: Account, query: ListQuery, words: Sequence[str]
+    ) -> str | None:
+        """A filter may be the beginning of a name; too many names begin like a word."""
+        if query.author:
+            return await self._bookmarks.names.author(account, query.author)
+        for word in words:
+            if author := await self._authors.nearest(account, word):
+                return author.handle
+        return None
+
+    async def _near_label(self, account: Account, name: str) -> str | None:
+        uses, _ = await self._labels.listed.uses(account)
+        names = {name_key(use.label_name): use.label_name for use in uses if use.count}
+        key = name_key(name)
+        # A word of a search may be the name itself; a filter of that name found nothing.
+        if key in names:
+            return names[key]
+        # On a thread: there may be a thousand long names.
+        found = await asyncio.to_thread(nearest, key, names)
+        return None if found is None else names[found]
+
+    async def _changed(
+        self, account: Account, query: ListQuery, address: Address, text: str, **changed: str
+    ) -> dict[str, Any]:
+        """The list with this filter: with the same search if it came from a filter."""
+        [(name, value)] = changed.items()
+        search = {} if getattr(query, name) else {"q": None, "vector_search_term": None}
+        count = await self._count(account, query, **search, **changed)
+        url = address.changed(**search, **changed).url()
+        return {"text": f"{text} “{value}”", "url": url, "count": count}

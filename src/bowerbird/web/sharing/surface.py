@@ -29,9 +29,7 @@ from bowerbird.requests.limits import (
 )
 from bowerbird.web.media import sent
 from bowerbird.web.pages import safety_headers
-from bowerbird.web.sharing import feeds
-from bowerbird.web.sharing.entries import Entries, legal
-from bowerbird.web.sharing.feeds import ATOM, JSON_FEED, Feed
+from bowerbird.web.sharing.entries import ATOM, JSON_FEED, Entries, Feed, atom, json_feed, legal
 from bowerbird.web.templating import Templates
 from bowerbird.wire.metrics import RequestMetrics
 from bowerbird.wire.pipeline import Pipeline, Request, RoutedPath, Surface
@@ -178,7 +176,7 @@ class SharedPages:
             entries=entries,
             content=self._content,
         )
-        return feeds.atom(feed) if media_type == ATOM else feeds.json_feed(feed)
+        return atom(feed) if media_type == ATOM else json_feed(feed)
 
     def _content(self, entry: Mapping[str, Any]) -> str:
         return self._templates.render("shared_content.html", entry=entry)

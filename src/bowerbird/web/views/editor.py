@@ -10,13 +10,20 @@ from bowerbird.model.accounts import Account
 from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.limits import BUCKETS_MAX, VIEW_NAME_MAX
 from bowerbird.requests.views import NewView, ViewBookmarksQuery, ViewChange
-from bowerbird.web.library import list_wording, post_parts
+from bowerbird.web.library import filters, post_parts
 from bowerbird.web.library.addresses import of_view
 from bowerbird.web.library.pages import LibraryPages
 from bowerbird.web.library.sidebar import shown_count
-from bowerbird.web.views import drafts
-from bowerbird.web.views.drafts import Draft
-from bowerbird.web.views.pages import words
+from bowerbird.web.views.pages import (
+    LABELS,
+    PLAIN,
+    Draft,
+    draft_of_list,
+    draft_of_view,
+    problem_of,
+    sent_draft,
+    words,
+)
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit
@@ -46,19 +53,19 @@ class EditorPage:
     async def new(self, visit: Visit) -> Reply:
         query = visit.query
         suggested = query.get("tag") or query.get("q") or query.get("author") or ""
-        return await self._show(visit, drafts.of_list(query, suggested[:VIEW_NAME_MAX]))
+        return await self._show(visit, draft_of_list(query, suggested[:VIEW_NAME_MAX]))
 
     async def edit(self, visit: Visit) -> Reply:
         slug = visit.named("slug")
         view = await self._views.find(visit.account, slug)
-        return await self._show(visit, drafts.of_view(view), view.slug)
+        return await self._show(visit, draft_of_view(view), view.slug)
 
     async def sent(self, visit: Visit) -> Reply:
         """The button says what to do. All but one show the form again, with what it finds."""
         slug, account = visit.request.path_params.get("slug", ""), visit.account
         if slug:
             slug = (await self._views.find(account, slug)).slug
-        draft = drafts.sent(visit.form)
+        draft = sent_draft(visit.form)
         action, _, place = visit.sent("do").partition(" ")
         if action != "save":
             # Longer numbers are no places, and some are too long to read.
@@ -70,7 +77,7 @@ class EditorPage:
         except Refusal as refused:
             if refused.status >= _MISTAKES or refused.code is Code.NOT_FOUND:
                 raise
-            sentence = drafts.problem(refused.sentence, draft)
+            sentence = problem_of(refused.sentence, draft)
             return await self._show(visit, draft, slug, status=refused.status, problem=sentence)
         said = "view-saved" if slug else "view-created"
         return self._pages.go(f"{of_view(saved)}?said={said}")
@@ -105,11 +112,11 @@ class EditorPage:
             slug=slug,
             view_url=of_view(slug) if slug else "/views",
             draft=draft,
-            labels=drafts.LABELS,
+            labels=LABELS,
             words=words,
-            plain_filters=drafts.PLAIN,
+            plain_filters=PLAIN,
             orders=_orders(draft.order),
-            media_types=list_wording.MEDIA_TYPES,
+            media_types=filters.MEDIA_TYPES,
             can_add=len(draft.buckets) < BUCKETS_MAX,
             focus=focus,
             refusal=_refusal(account),
@@ -127,7 +134,7 @@ class EditorPage:
         except Refusal as refused:
             if refused.status >= _MISTAKES:
                 raise
-            return {"problem": drafts.problem(refused.sentence, draft)}
+            return {"problem": problem_of(refused.sentence, draft)}
         parts = await self._lists.parts(visit)
         counts = await self._views.bucket_counts(account, view)
         return {
@@ -155,10 +162,10 @@ def _focus(draft: Draft, action: str, place: int) -> str:
 
 def _orders(chosen: str) -> list[tuple[str, str]]:
     """The orders to choose from, including one that only the API offers."""
-    orders = list_wording.order_choices()
+    orders = filters.order_choices()
     if chosen not in dict(orders):
         by, _, order = chosen.partition(" ")
-        words = list_wording.order_words(ListQuery(sort_by=by, sort_order=order or None))
+        words = filters.order_words(ListQuery(sort_by=by, sort_order=order or None))
         orders.append((chosen, words[:1].upper() + words[1:]))
     return orders
 

@@ -26,6 +26,7 @@ MESSAGES: Final = {
     "account-created": "Your account is created, and you are signed in.",
     "provider-connected": "The provider is connected. You can sign in with it from now on.",
     "provider-disconnected": "The provider is disconnected.",
+    "sent-before": "The form was not sent again. What its page showed is shown only once.",
     "key-revoked": "The key is revoked.",
     "key-revoked-before": "That key was revoked before.",
     "extension-disconnected": "The extension is disconnected.",

@@ -76,6 +76,7 @@ def explained(refused: Refusal) -> str:
     return refused.sentence
 
 
+_OK: Final = 200
 SIGN_IN: Final = "/sign-in"
 PROVE: Final = "/reauthenticate"
 _NOT_OUR_FORM: Final = (
@@ -115,6 +116,9 @@ class PageRoute(Struct, frozen=True):
     # For a form that makes one change: where its sender goes then, and where if that refuses so.
     done: str = ""
     otherwise: tuple[type[Refusal], str] | None = None
+    # For a form whose answer is shown once: whoever loads that page again goes to the page of the
+    # form, because browsers send the form again.
+    is_once: bool = False
     # A script calls it: refusals are JSON too, {"error": sentence}.
     is_json: bool = False
     # False for a file, which has no sidebar.
@@ -215,12 +219,16 @@ class PageVisits:
 
     async def _handled(self, route: PageRoute, visit: Visit) -> Reply:
         path = route.done
+        if route.is_once and visit.is_sent_before:
+            return self._pages.go(f"{route.page}?said=sent-before")
         try:
             made: Reply = await route.handle(visit)
         except Refusal as refused:
             if route.otherwise is None or not isinstance(refused, route.otherwise[0]):
                 raise
             path = route.otherwise[1]
+        if route.is_once and made.status == _OK:
+            visit.keep_sent()
         return self._pages.go(path) if path else made
 
     async def _is_our_form(self, route: PageRoute, visit: Visit) -> bool:

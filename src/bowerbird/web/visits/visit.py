@@ -193,6 +193,8 @@ ANONYMOUS: Final = "visit"
 ATTEMPT: Final = "attempt"
 # What was typed into a form that needs a proof first, or has a text that is refused.
 UNSENT: Final = "unsent"
+# The last form whose page shows something once. Sent again, it must not make another one.
+_ONCE: Final = "once"
 _TEN_MINUTES: Final = 10 / (24 * 60)
 # How posts are set: the choices of each kind, first the default.
 LOOK: Final = "look"
@@ -377,6 +379,18 @@ class Visit(Struct, kw_only=True):
             return {}
         self.cookies.append(self.jar.remove(UNSENT))
         return read_query(typed.encode("latin-1"))
+
+    @property
+    def is_sent_before(self) -> bool:
+        """Whether this form is the last one that was kept by `keep_sent`."""
+        return self.jar.read(self.request.headers.get(b"cookie"), _ONCE) == self._form_hash()
+
+    def keep_sent(self) -> None:
+        self.cookies.append(self.jar.write(_ONCE, self._form_hash()))
+
+    def _form_hash(self) -> str:
+        """Each page has another token, and a page that the browser restores may have new fields."""
+        return hashlib.sha256(repr(sorted(self.form.items())).encode()).hexdigest()
 
     def after_proof(self, path: str) -> str:
         """The page that asked for a proof. It says so if its form has to be sent again."""

@@ -205,7 +205,6 @@ function start(input) {
   menu.append(make("div", { role: "listbox", id: "suggestions", "aria-label": "Suggestions" }));
   input.closest(".search")?.append(menu);
   input.addEventListener("input", () => refresh(input));
-  input.addEventListener("focus", () => { if (!input.value) refresh(input); });
   input.addEventListener("keydown", pressed);
   form?.addEventListener("focusout", (event) => {
     if (!(event instanceof FocusEvent && event.relatedTarget instanceof Node && menu.contains(event.relatedTarget))) close();
@@ -219,6 +218,8 @@ function start(input) {
       input.setSelectionRange(input.value.length, input.value.length);
     }
   } catch { /* Private windows refuse it. */ }
+  // Not before: the list of earlier searches would cover what a search by a filter alone has found.
+  input.addEventListener("focus", () => { if (!input.value) refresh(input); });
 }
 
 if (form && box instanceof HTMLInputElement) start(box);
