@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from bowerbird.model.words import GAP, UNCOUNTED_END
 from bowerbird.search.words import abbreviations, compounds, sounds
 from bowerbird.search.words.index_forms import marked_tokens
-from bowerbird.search.words.languages import language_of_words
-from bowerbird.search.words.latin_languages import likely_languages
+from bowerbird.search.words.languages import language_of_words, likely_languages
 from bowerbird.search.words.token_folding import MAX_TOKEN_CHARACTERS, fold
 from bowerbird.search.words.tokens import SIGIL_WORD, words
 

@@ -5,8 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bowerbird.search.words.languages import language_of, language_of_texts, sure_language
-from bowerbird.search.words.latin_languages import likely_languages
+from bowerbird.search.words.languages import (
+    language_of,
+    language_of_texts,
+    likely_languages,
+    sure_language,
+)
 from bowerbird.search.words.stems import possible_stems, stem
 from tests.search.test_index_tokens import TEXTS
 

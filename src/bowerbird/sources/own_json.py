@@ -107,7 +107,8 @@ class ParsedRecord(Struct, frozen=True):
 def read(raw: bytes, *, is_stored: bool = False) -> ParsedRecord:
     """`is_stored`: an earlier release imported the record, when deeper nesting was allowed."""
     try:
-        is_suspicious = b"\\u" in raw and _SUSPICIOUS_ESCAPE.search(raw)
+        # Looking for its first two characters alone takes five times as long.
+        is_suspicious = _SUSPICIOUS_ESCAPE.search(raw)
         record, removed = _decode_cleaned(raw) if is_suspicious else (_decode(raw), 0)
     except (msgspec.MsgspecError, RecursionError, ValueError) as error:
         raise InvalidRecord(_sentence(error)) from None

@@ -13,8 +13,7 @@ from typing import Final
 
 from bowerbird.search.meaning.embedding import CURRENT, MULTILINGUAL, Embedder, local_model
 from bowerbird.search.meaning.remote_embedding import RemoteEmbedder
-from bowerbird.search.words.languages import language_of
-from bowerbird.search.words.latin_languages import likely_languages
+from bowerbird.search.words.languages import language_of, likely_languages
 from bowerbird.search.words.word_lists import ENGLISH
 from bowerbird.settings import Settings
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from bowerbird.model.words import COMPOUND, COMPOUND_END, Form
-from bowerbird.search.words.latin_languages import likely_languages
-from bowerbird.search.words.stems import stem_of_plain
+from bowerbird.search.words.languages import likely_languages
+from bowerbird.search.words.stems import Tokens, stem_of_plain
 from bowerbird.search.words.token_folding import MAX_TOKEN_CHARACTERS
 
 _JOINING: Final = ("de", "nl", "sv", "da", "no")
@@ -22,8 +22,6 @@ _LEFT_OVER: Final = 3
 _MOST_PART: Final = 40
 # It may mean something else there: a part of a word tells less than a word.
 WEIGHT: Final = 0.5
-
-Tokens = tuple[str, ...]
 
 
 def tokens_of(words: Sequence[str], language: str, *, has_hashtags: bool) -> list[str]:

@@ -11,16 +11,15 @@ from typing import Final, NamedTuple
 
 from bowerbird.model.words import OTHER_FORM
 from bowerbird.search.words import spellings
-from bowerbird.search.words.compounds import Tokens
-from bowerbird.search.words.forms_of_word import (
+from bowerbird.search.words.languages import OTHER_SCRIPTS, likely_languages
+from bowerbird.search.words.stems import (
     MAX_MARKED_CHARACTERS,
+    Tokens,
     forms_in,
     is_name,
     other_spellings,
     stems_of,
 )
-from bowerbird.search.words.languages import OTHER_SCRIPTS
-from bowerbird.search.words.latin_languages import likely_languages
 from bowerbird.search.words.token_folding import UNSPACED, fold
 from bowerbird.search.words.word_lists import ENGLISH
 from bowerbird.search.words.word_parts import (

@@ -13,8 +13,7 @@ from bowerbird.model.words import GAP, TITLE, UNCOUNTED_END, normalized
 from bowerbird.search.words import abbreviations, compounds, sounds
 from bowerbird.search.words import addresses as linked
 from bowerbird.search.words.index_forms import other_tokens
-from bowerbird.search.words.languages import language_of_words
-from bowerbird.search.words.latin_languages import MAX_WORDS
+from bowerbird.search.words.languages import MAX_WORDS, language_of_words
 from bowerbird.search.words.readings import READINGS
 from bowerbird.search.words.token_folding import MAX_TOKEN_CHARACTERS, UNSPACED, fold
 

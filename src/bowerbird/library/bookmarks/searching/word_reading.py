@@ -24,7 +24,7 @@ from bowerbird.model.words import (
     WordQuery,
 )
 from bowerbird.search.queries.spelling import edits_of, splits_of
-from bowerbird.search.words.latin_languages import likely_languages
+from bowerbird.search.words.languages import likely_languages
 from bowerbird.search.words.tokens import is_unspaced
 from bowerbird.search.words.word_lists import QUESTION_WORDS, STOP_WORDS
 from bowerbird.storage.bookmarks.word_index import Occurrences, WordIndex
