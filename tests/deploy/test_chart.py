@@ -14,7 +14,7 @@ from opentelemetry.sdk.environment_variables import OTEL_EXPORTER_OTLP_HEADERS
 from bowerbird import __version__
 from bowerbird.cli import program
 from bowerbird.web.visits import router
-from tests.deploy.named_settings import DEPLOY, KNOWN, SECRET, STANDARD, checked, settings_in
+from tests.deploy.named_settings import DEPLOY, KNOWN, SECRET, STANDARD, checked
 from tests.support.programs.helm_templates import render
 
 CHART = DEPLOY / "helm" / "bowerbird"
@@ -254,19 +254,6 @@ def test_every_object_of_the_chart_is_valid(case: str, release: str) -> None:
 
 
 TEXT = (DEPLOY / "README.md").read_text(encoding="utf-8")
-
-
-def test_every_link_has_a_target() -> None:
-    targets = [target.split("#")[0] for target in re.findall(r"\]\(([^)\s]+)\)", TEXT)]
-
-    assert len(targets) > 10
-    assert [each for each in targets if not (DEPLOY / each).exists()] == []
-
-
-def test_every_setting_exists() -> None:
-    named = {name.removesuffix("_FILE") for name in settings_in(TEXT)}
-
-    assert named <= KNOWN
 
 
 def test_every_file_is_named() -> None:

@@ -32,7 +32,9 @@ DOCS = ROOT / "docs"
 
 COMMANDS = program.load_all()
 
-PAGES = sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *(ROOT / "spec").glob("*.md")])
+PAGES = sorted(
+    [*ROOT.glob("*.md"), *DOCS.rglob("*.md"), *ROOT.glob("spec/*.md"), *ROOT.glob("deploy/*.md")]
+)
 
 NOTES = sorted((ROOT / "benchmarks").rglob("*.md"))
 

@@ -75,6 +75,19 @@ class BridgeProcess:
         self.process.stdout.close()
 
 
+def run(*arguments: str, **variables: str) -> "subprocess.CompletedProcess[str]":
+    """A process that gets no messages, after its end."""
+    return subprocess.run(
+        [*STDIO_COMMAND, *arguments],
+        env=stdio_environment(**variables),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+
 @contextmanager
 def started(environment: dict[str, str], folder: Path) -> Iterator[BridgeProcess]:
     with (folder / "stderr").open("wb") as errors:

@@ -1,7 +1,6 @@
 """bowerbird-mcp: forwards messages between a client and the server."""
 
 import json
-import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -17,9 +16,10 @@ from tests.packages.bridge_process import (
     BridgeProcess,
     fake_server,
     faked,
+    run,
     started,
 )
-from tests.support.programs.tool_server import PACKAGE, STDIO_COMMAND, Running, stdio_environment
+from tests.support.programs.tool_server import PACKAGE, Running, stdio_environment
 from tests.support.waiting import PATIENCE_S, wait_until
 
 LIST = {"name": "list_bookmarks", "arguments": {}}
@@ -35,18 +35,6 @@ def bridge(there: Running, tmp_path: Path) -> Iterator[BridgeProcess]:
 def keyless(tmp_path: Path) -> Iterator[BridgeProcess]:
     with started(stdio_environment(SERVICE_URL="https://birds.example/mcp"), tmp_path) as process:
         yield process
-
-
-def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*STDIO_COMMAND, *arguments],
-        env=stdio_environment(**variables),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
 
 
 def test_responds_to_messages_and_exits_when_stdin_closes(
@@ -85,13 +73,17 @@ def test_an_invalid_line_gets_an_error_and_the_next_line_works(bridge: BridgePro
     assert bridge.request("ping", 7)["id"] == 7
 
 
-def test_a_message_that_is_too_large_gets_an_error_with_its_id(bridge: BridgeProcess) -> None:
-    response = bridge.request(
-        "tools/call", 8, name="list_bookmarks", arguments={"q": "x" * 1_100_000}
-    )
+@pytest.mark.parametrize("length", [1_100_000, 5_000_000])
+def test_a_message_that_is_too_large_gets_an_error_with_its_id(
+    bridge: BridgeProcess, length: int
+) -> None:
+    response = bridge.request("tools/call", 8, name="list_bookmarks", arguments={"q": "x" * length})
 
     assert response["id"] == 8
-    assert "larger than 1024 KiB" in response["error"]["message"]
+    assert response["error"] == {
+        "code": -32600,
+        "message": "The message is larger than 1024 KiB.",
+    }
 
 
 def test_an_invalid_key_gets_the_error_of_the_server(there: Running, tmp_path: Path) -> None:

@@ -202,20 +202,6 @@ def test_a_negotiated_version_that_cannot_be_a_header_does_not_stop_requests(
         assert bridge.request("tools/list", 2)["id"] == 2
 
 
-def test_a_line_that_is_far_too_large_gets_an_error_with_its_id(tmp_path: Path) -> None:
-    environment = stdio_environment(SERVICE_URL="http://127.0.0.1:1/mcp", SERVICE_TOKEN="key")
-    with started(environment, tmp_path) as bridge:
-        response = bridge.request(
-            "tools/call", 8, name="list_labels", arguments={"x": "y" * 5_000_000}
-        )
-
-    assert response["id"] == 8
-    assert response["error"] == {
-        "code": -32600,
-        "message": "The message is larger than 1024 KiB.",
-    }
-
-
 def test_cancelling_a_finished_call_does_not_close_the_connection_of_another() -> None:
     with fake_server() as (address, fake):
         fake.held_id = 2

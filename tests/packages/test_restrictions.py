@@ -1,13 +1,12 @@
 """bowerbird-mcp can be read-only, and can offer only some tools."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from bowerbird.toolserver.assembly import TOOLS
-from tests.packages.bridge_process import BridgeProcess, started
-from tests.support.programs.tool_server import STDIO_COMMAND, Running, stdio_environment
+from tests.packages.bridge_process import BridgeProcess, run, started
+from tests.support.programs.tool_server import Running, stdio_environment
 from tests.support.serving import free_port
 
 READING = [tool.name for tool in TOOLS if tool.hints.is_read_only]
@@ -66,16 +65,7 @@ def test_a_read_only_process_cannot_write(there: Running, tmp_path: Path) -> Non
     ],
 )
 def test_a_variable_that_is_not_understood_stops_the_start(name: str, value: str) -> None:
-    environment = stdio_environment(SERVICE_TOKEN="key", **{name: value})
-    ran = subprocess.run(
-        STDIO_COMMAND,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    ran = run(SERVICE_TOKEN="key", **{name: value})
 
     assert ran.returncode == 2
     assert f"{name}={value!r} must be" in ran.stderr
@@ -116,14 +106,7 @@ def test_an_unknown_tool_in_the_address_is_named_with_its_variable(
 
 
 def test_check_works_on_a_restricted_connection(there: Running) -> None:
-    environment = there.environment() | {"SERVICE_TOOLS": "list_labels"}
-    checked = subprocess.run(
-        [*STDIO_COMMAND, "--check"],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    variables = {"SERVICE_URL": there.address, "SERVICE_TOKEN": there.key}
+    checked = run("--check", **variables, SERVICE_TOOLS="list_labels")
 
     assert (checked.returncode, checked.stderr) == (0, "")

@@ -10,6 +10,14 @@ from bowerbird.model.labels import NAME_RULE
 from bowerbird.sources.own_json import InvalidRecord, read
 
 _MAX_INT64 = 2**63 - 1
+NO_DATE = "is not an ISO 8601 date-time."
+# In UTC, it is before the first year.
+EARLIEST = "0001-01-01T00:00:00+14:00"
+
+
+def _with(*fields: str, details: str = "") -> str:
+    """A record with a field, or with one of the post itself."""
+    return "{" + ", ".join(['"post_id": "7"', f'"tweet_details": {{{details}}}', *fields]) + "}"
 
 
 @pytest.mark.parametrize(
@@ -21,64 +29,34 @@ _MAX_INT64 = 2**63 - 1
         ('{"post_id": ""}', "post_id: must be a string of 1 to 40 digits."),
         (r'{"post_id": "7\n"}', "post_id: must be a string of 1 to 40 digits."),
         ('{"post_id": "\u0667"}', "post_id: must be a string of 1 to 40 digits."),
-        (
-            '{"post_id": "7", "tweet_details": {}, "is_read": 1}',
-            "is_read: must be true or false, got a number.",
-        ),
-        (
-            '{"post_id": "7", "tweet_details": {}, "sort_index": 1.5}',
-            "sort_index: must be a whole number, got a number with a fraction.",
-        ),
-        (
-            '{"post_id": "7", "tweet_details": {}, "sort_index": 9223372036854775808}',
-            "sort_index: must be at most 9223372036854775807.",
-        ),
-        (
-            '{"post_id": "7", "tweet_details": {}, "imported_at": "yesterday"}',
-            "imported_at: 'yesterday' is not an ISO 8601 date-time.",
-        ),
-        (
-            '{"post_id": "7", "tweet_details": {}, "imported_at": "0001-01-01T00:00:00+14:00"}',
-            "imported_at: '0001-01-01T00:00:00+14:00' is not an ISO 8601 date-time.",
-        ),
-        (
-            '{"post_id": "7", "tweet_details": {}, "gone_at": "lately"}',
-            "gone_at: 'lately' is not an ISO 8601 date-time.",
-        ),
-        (
-            '{"post_id": "7", "tweet_details": {}, "removed_at": 5}',
-            "removed_at: must be a string or null, got a number.",
-        ),
-        (
-            f'{{"post_id": "7", "tweet_details": {{}}, "note": "{"x" * 20_001}"}}',
-            "note: must have at most 20000 characters.",
-        ),
-        (
-            '{"post_id": "7", "tweet_details": {"article": {"title": 5}}}',
-            "tweet_details.article.title: must be a string or null, got a number.",
-        ),
-        (
-            '{"post_id": "7", "tweet_details": {"attachments": [{}, {"url": 5}]}}',
-            "tweet_details.attachments[1].url: must be a string, got a number.",
-        ),
-        (
-            r'{"post_id": "7", "tweet_details": {"text": "\u0000", "article": {"x": NaN}}}',
-            "The record is not valid JSON.",
-        ),
         ('{"post_id": "7"', "The record is not valid JSON."),
         (r'{"post_id": "\u0000"', "The record is not valid JSON."),
         ("[]", "The record must be an object, got an array."),
+        (_with('"is_read": 1'), "is_read: must be true or false, got a number."),
         (
-            '{"post_id": "7", "tweet_details": {"text": true}}',
-            "tweet_details.text: must be a string, got true or false.",
+            _with('"sort_index": 1.5'),
+            "sort_index: must be a whole number, got a number with a fraction.",
+        ),
+        (_with(f'"sort_index": {2**63}'), f"sort_index: must be at most {_MAX_INT64}."),
+        (_with('"imported_at": "yesterday"'), f"imported_at: 'yesterday' {NO_DATE}"),
+        (_with(f'"imported_at": "{EARLIEST}"'), f"imported_at: '{EARLIEST}' {NO_DATE}"),
+        (_with('"gone_at": "lately"'), f"gone_at: 'lately' {NO_DATE}"),
+        (_with('"removed_at": 5'), "removed_at: must be a string or null, got a number."),
+        (_with('"note": "%s"' % ("x" * 20_001)), "note: must have at most 20000 characters."),
+        (_with('"tags": "a"'), "tags: must be an array or null, got a string."),
+        (_with('"tags": [""]'), f"tags: a label name must have {NAME_RULE}, got ''."),
+        (_with(details='"text": true'), "tweet_details.text: must be a string, got true or false."),
+        (
+            _with(details='"article": {"title": 5}'),
+            "tweet_details.article.title: must be a string or null, got a number.",
         ),
         (
-            '{"post_id": "7", "tweet_details": {}, "tags": "a"}',
-            "tags: must be an array or null, got a string.",
+            _with(details='"attachments": [{}, {"url": 5}]'),
+            "tweet_details.attachments[1].url: must be a string, got a number.",
         ),
         (
-            '{"post_id": "7", "tweet_details": {}, "tags": [""]}',
-            f"tags: a label name must have {NAME_RULE}, got ''.",
+            _with(details=r'"text": "\u0000", "article": {"x": NaN}'),
+            "The record is not valid JSON.",
         ),
     ],
 )

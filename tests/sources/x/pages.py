@@ -75,6 +75,10 @@ def add_entries(*entries: Any) -> Json:
     return {"type": "TimelineAddEntries", "entries": list(entries)}
 
 
+def terminated(direction: str = "Bottom") -> Json:
+    return {"type": "TimelineTerminateTimeline", "direction": direction}
+
+
 def document(*instructions: Any, head: str = "bookmark_timeline_v2") -> Json:
     return {"data": {head: {"timeline": {"instructions": list(instructions)}}}}
 

@@ -24,6 +24,7 @@ from tests.sources.x.pages import (
     read,
     read_left_out,
     read_post,
+    terminated,
     tweet,
 )
 
@@ -52,22 +53,17 @@ def test_an_entry_that_comes_twice_is_one_post() -> None:
     assert found.completeness is Completeness.FULL
 
 
+_REPLACED = {"type": "TimelineReplaceEntry", "entry_id_to_replace": "cursor-bottom-0"}
+_INNER = {"itemContent": {"cursorType": "Bottom", "value": "c"}}
+
+
 @pytest.mark.parametrize(
     "bottom",
     [
         add_entries(cursor("c")),
         add_entries({"entryId": "cursor-bottom-1", "content": {"value": "c"}}),
-        add_entries(
-            {
-                "entryId": "cursor-bottom-1",
-                "content": {"itemContent": {"cursorType": "Bottom", "value": "c"}},
-            }
-        ),
-        {
-            "type": "TimelineReplaceEntry",
-            "entry_id_to_replace": "cursor-bottom-0",
-            "entry": cursor("c"),
-        },
+        add_entries({"entryId": "cursor-bottom-1", "content": _INNER}),
+        {**_REPLACED, "entry": cursor("c")},
     ],
 )
 def test_the_cursor_is_found_in_each_of_its_places(bottom: Json) -> None:
@@ -82,20 +78,8 @@ def test_the_cursor_is_found_in_each_of_its_places(bottom: Json) -> None:
     [
         ([add_entries(*_entries())], ""),
         ([add_entries(*_entries(), cursor("same"))], "same"),
-        (
-            [
-                add_entries(*_entries(), cursor()),
-                {"type": "TimelineTerminateTimeline", "direction": "Bottom"},
-            ],
-            "",
-        ),
-        (
-            [
-                add_entries(cursor()),
-                {"type": "TimelineTerminateTimeline", "direction": "TopAndBottom"},
-            ],
-            "",
-        ),
+        ([add_entries(*_entries(), cursor()), terminated()], ""),
+        ([add_entries(cursor()), terminated("TopAndBottom")], ""),
         ([add_entries(cursor("t", "Top"), cursor(stopOnEmptyResponse=True))], ""),
     ],
 )
@@ -108,10 +92,7 @@ def test_the_end_of_a_list_is_proved(instructions: list[Json], cursor_in: str) -
     [
         [add_entries(cursor())],
         [add_entries(*_entries(), cursor(stopOnEmptyResponse=True))],
-        [
-            add_entries(cursor()),
-            {"type": "TimelineTerminateTimeline", "direction": "Top"},
-        ],
+        [add_entries(cursor()), terminated("Top")],
         # A page of deleted posts only.
         [add_entries(entry(None), cursor(stopOnEmptyResponse=True))],
         [add_entries(cursor(None))],
@@ -152,6 +133,9 @@ def test_a_folder_names_its_posts() -> None:
     ] * 3
 
 
+_NO_LIST = "The page has no list of posts."
+
+
 @pytest.mark.parametrize(
     ("page", "error"),
     [
@@ -160,14 +144,11 @@ def test_a_folder_names_its_posts() -> None:
             {"errors": [{"message": "Timeout."}], "data": {"bookmark_timeline_v2": {}}},
             "X reports an error: Timeout.",
         ),
-        ({"data": {}}, "The page has no list of posts."),
-        ({"data": {"bookmark_timeline_v2": {"timeline": {}}}}, "The page has no list of posts."),
-        ([], "The page has no list of posts."),
+        ({"data": {}}, _NO_LIST),
+        ({"data": {"bookmark_timeline_v2": {"timeline": {}}}}, _NO_LIST),
+        ([], _NO_LIST),
         # The answer of another list must not prove the end of this one.
-        (
-            document(add_entries(), head="bookmark_collection_timeline"),
-            "The page has no list of posts.",
-        ),
+        (document(add_entries(), head="bookmark_collection_timeline"), _NO_LIST),
     ],
 )
 def test_an_answer_without_a_list_is_an_error_and_not_an_empty_page(page: Any, error: str) -> None:
@@ -212,18 +193,13 @@ def test_posts_in_modules_are_found() -> None:
     assert found_ids(read(document(add_entries(module, cursor()), added))) == _IDS
 
 
-@pytest.mark.parametrize(
-    "wrapped",
-    [
-        {"__typename": "TweetWithVisibilityResults", "limitedActionResults": {}},
-        {"__typename": "TweetWithVisibilityResults", "tweetInterstitial": {}},
-    ],
-)
-def test_a_post_in_a_visibility_wrapper_is_found(wrapped: Json) -> None:
+@pytest.mark.parametrize("reason", ["limitedActionResults", "tweetInterstitial"])
+def test_a_post_in_a_visibility_wrapper_is_found(reason: str) -> None:
     inner = tweet()
     del inner["__typename"]
 
-    found = read_post({**wrapped, "tweet": inner}, number=POST_ID)
+    wrapper = {"__typename": "TweetWithVisibilityResults", reason: {}, "tweet": inner}
+    found = read_post(wrapper, number=POST_ID)
 
     assert (found.record.post_id, found.completeness) == (POST_ID, Completeness.FULL)
     assert found.record.author_username == "ada_b"
@@ -267,13 +243,8 @@ def test_a_post_that_is_gone_keeps_its_id_and_place(
 
 def test_a_tombstone_entry_is_a_post_that_is_gone() -> None:
     content = {"itemType": "TimelineTombstone", "tombstoneInfo": {"text": "From a closed account"}}
-    tombstone = {
-        "entryId": "tombstone-9",
-        "sortIndex": str(SORT_INDEX),
-        "content": {"itemContent": content},
-    }
 
-    left_out = read_left_out(tombstone)
+    left_out = read_left_out({"entryId": "tombstone-9", "content": {"itemContent": content}})
 
     assert (left_out.post_id, left_out.reason) == ("9", Reason.UNAVAILABLE)
     assert left_out.sentence == "Post 9 is not available on X: From a closed account."
@@ -293,12 +264,9 @@ def test_a_pinned_entry_is_not_saved() -> None:
 
 
 def test_suggested_accounts_are_not_posts() -> None:
-    suggestion = {
-        "entryId": "user-5",
-        "content": {"itemContent": {"itemType": "TimelineUser", "user_results": {}}},
-    }
+    content = {"itemContent": {"itemType": "TimelineUser", "user_results": {}}}
 
-    assert read(page_of(suggestion)).posts == ()
+    assert read(page_of({"entryId": "user-5", "content": content})).posts == ()
 
 
 @pytest.mark.parametrize(
@@ -325,15 +293,9 @@ def test_a_broken_entry_is_reported_and_the_others_survive(broken: Any) -> None:
 
 def test_a_repost_is_stored_as_the_post_itself() -> None:
     inner = tweet(text="The whole text")
-    outer = tweet(
-        "2095000000000000000",
-        text="RT @ada_b: The wh…",
-        retweeted_status_result={
-            "result": {"__typename": "TweetWithVisibilityResults", "tweet": inner}
-        },
-    )
+    reposted = {"result": {"__typename": "TweetWithVisibilityResults", "tweet": inner}}
 
-    found = read_post(outer)
+    found = read_post(tweet("2095000000000000000", "RT…", retweeted_status_result=reposted))
 
     assert (found.record.post_id, found.via_repost) == (POST_ID, "2095000000000000000")
     assert found.record.tweet_details.text == "The whole text"
