@@ -14,7 +14,6 @@ from bowerbird.web.account import keys as key_pages
 from bowerbird.web.account import operator as operator_pages
 from bowerbird.web.account import reading as reading_choices
 from bowerbird.web.account.connect import ConnectPage
-from bowerbird.web.account.keys import EndingVersions
 from bowerbird.web.account.webhooks import WebhookPages
 from bowerbird.web.digests import DigestPages
 from bowerbird.web.imports import pages as import_pages
@@ -57,7 +56,6 @@ def visits(
     has_images = services.media_preferences.is_offered
     library = LibraryPages(services, pages, has_images=has_images)
     highlights = HighlightPages(services, library.lists, pages)
-    ending = EndingVersions(uses, deprecations, settings.site_origin)
 
     def build(show_published: ShowPublished) -> PageVisits:
         routes: list[PageRoute] = [
@@ -69,7 +67,7 @@ def visits(
             *proof_routes(sign_in, pages),
             *email_routes(sign_in, pages),
             *passkey_routes(sign_in.passkeys, pages),
-            *key_pages.routes(services, ending, pages, show_published),
+            *key_pages.routes(services, uses, deprecations, pages, show_published),
             *ConnectPage(services.connect_codes, pages).routes(),
             *account_pages.routes(services, sign_in, pages),
             *welcome_routes(services, sign_in, pages, show_published),

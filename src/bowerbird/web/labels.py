@@ -20,7 +20,7 @@ from bowerbird.requests import decoding
 from bowerbird.requests.labels import ImportLabelling, LabelChange
 from bowerbird.web.imports.pages import PATH as IMPORT
 from bowerbird.web.imports.pages import posts_of
-from bowerbird.web.library import post_parts
+from bowerbird.web.library import addresses
 from bowerbird.web.library.addresses import LABELS, of_post
 from bowerbird.web.library.changes import BulkPages
 from bowerbird.web.library.suggesting import in_words, name_problem
@@ -126,13 +126,13 @@ def _asked(visit: Visit) -> Mapping[str, str]:
 
 
 def _row(label: FoundLabel, back: Mapping[str, str]) -> dict[str, Any]:
-    shown = post_parts.label(label.label_name, label.color)
+    shown = addresses.label(label.label_name, label.color)
     return {
         **shown,
         "id": label.label_id,
         "count": label.count,
         "chosen": label.color or "",
-        "derived": post_parts.label(label.label_name)["colour"],
+        "derived": addresses.label(label.label_name)["colour"],
         # Without a fragment: browsers do not focus the field then.
         "edit_url": _url({**back, _EDITED: label.label_id}),
     }
@@ -212,7 +212,7 @@ def _sentence(found: LabelsOfImport) -> str:
 
 def _shown(one: FittingLabel) -> dict[str, Any]:
     return {
-        **post_parts.label(one.label_name, one.color),
+        **addresses.label(one.label_name, one.color),
         "box": f"{_BOX}{one.label_id}",
         "count": "1 post" if one.count == 1 else f"{one.count:,} posts",
         "examples": [

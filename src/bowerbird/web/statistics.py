@@ -12,7 +12,7 @@ from msgspec import Struct
 from bowerbird.library.statistics import LINKED_POSTS_MAX, Statistics, StatisticsPeriod, Summary
 from bowerbird.model.digests import AuthorCount
 from bowerbird.web.library.addresses import everything
-from bowerbird.web.library.post_parts import label as label_values
+from bowerbird.web.library.addresses import label as label_values
 from bowerbird.web.visits.formats import Times
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute

@@ -102,7 +102,7 @@ class ConnectPage:
     async def state(self, visit: Visit) -> Reply:
         link_id = visit.named("link_id")
         use = await self._codes.use_of(visit.account_id, link_id)
-        return self._pages.json({"state": _state(use)})
+        return self._pages.json({"mark": _state(use), "jobs": []})
 
     async def _shown(
         self,

@@ -1,10 +1,7 @@
 """The keys of an account, and the extensions that send posts to it."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import date
 from typing import Any, Final
-
-from msgspec import Struct
 
 from bowerbird.assembly import Services
 from bowerbird.library.accounts.tokens import NotLive, VersionUse
@@ -22,21 +19,6 @@ from bowerbird.web.visits.visit import Visit
 from bowerbird.wire import deprecation
 from bowerbird.wire.deprecation import Deprecation
 from bowerbird.wire.responses.replies import Reply
-
-
-class Extensions:
-    def __init__(self, services: Services) -> None:
-        self._devices = services.devices
-        self._runs = IngestRuns(services.database, services.clock)
-        self._connections = Connections(services.database, services.clock)
-
-    async def shown(self, account_id: int, times: Times) -> list[dict[str, Any]]:
-        """The extensions that are not disconnected."""
-        devices = [one for one in await self._devices.all(account_id) if one.revoked_at is None]
-        runs = await self._runs.last_of_devices(account_id) if devices else {}
-        sources = await self._connections.all(account_id) if devices else []
-        handles = {one.source_user_id: one.name for one in sources if one.network is Network.X}
-        return [_extension(one, runs.get(one.device_id), times, handles) for one in devices]
 
 
 def _extension(
@@ -70,36 +52,14 @@ def _run(run: IngestRun | None, times: Times) -> tuple[str, str]:
 PATH: Final = "/keys"
 
 
-class EndingVersion(Struct, frozen=True):
-    """A version of the API that the account calls, and that ends."""
-
-    version: str
-    sunset: date
-    note_url: str
-
-
-class EndingVersions:
-    def __init__(self, uses: VersionUse, table: Sequence[Deprecation], site_origin: str) -> None:
-        self._uses = uses
-        self._table = table
-        self._site_origin = site_origin
-
-    async def of(self, account_id: int) -> list[EndingVersion]:
-        if not self._table:
-            return []
-        called = await self._uses.recent(account_id)
-        rows = [(version, deprecation.of_version(self._table, version)) for version in called]
-        return [
-            EndingVersion(version, row.sunset, row.note_address(self._site_origin))
-            for version, row in rows
-            if row is not None
-        ]
-
-
 def routes(
-    services: Services, ending: EndingVersions, pages: VisitPages, show_published: ShowPublished
+    services: Services,
+    uses: VersionUse,
+    deprecations: Sequence[Deprecation],
+    pages: VisitPages,
+    show_published: ShowPublished,
 ) -> list[PageRoute]:
-    page = _KeysPage(services, ending, pages)
+    page = _KeysPage(services, uses, deprecations, pages)
 
     async def show(visit: Visit) -> Reply:
         return await (page.shown(visit) if visit.visitor else show_published(visit.request))
@@ -128,10 +88,18 @@ def routes(
 
 
 class _KeysPage:
-    def __init__(self, services: Services, ending: EndingVersions, pages: VisitPages) -> None:
-        self._keys = services.keys
-        self._extensions = Extensions(services)
-        self._ending = ending
+    def __init__(
+        self,
+        services: Services,
+        uses: VersionUse,
+        deprecations: Sequence[Deprecation],
+        pages: VisitPages,
+    ) -> None:
+        self._keys, self._devices = services.keys, services.devices
+        self._runs = IngestRuns(services.database, services.clock)
+        self._connections = Connections(services.database, services.clock)
+        self._uses = uses
+        self._deprecations = deprecations
         self._pages = pages
 
     async def shown(self, visit: Visit) -> Reply:
@@ -140,12 +108,29 @@ class _KeysPage:
             visit,
             "keys.html",
             keys=[key for key in keys if key.revoked_at is None],
-            extensions=await self._extensions.shown(visit.account_id, visit.times),
-            sunsets=await self._ending.of(visit.account_id),
+            extensions=await self._extensions(visit),
+            sunsets=await self._ending(visit.account_id),
             new_name=visit.sent("name"),
             new_name_error=visit.problem,
             problem="",
         )
+
+    async def _extensions(self, visit: Visit) -> list[dict[str, Any]]:
+        """Those that are not disconnected."""
+        account_id = visit.account_id
+        devices = [one for one in await self._devices.all(account_id) if one.revoked_at is None]
+        runs = await self._runs.last_of_devices(account_id) if devices else {}
+        sources = await self._connections.all(account_id) if devices else []
+        handles = {one.source_user_id: one.name for one in sources if one.network is Network.X}
+        return [_extension(one, runs.get(one.device_id), visit.times, handles) for one in devices]
+
+    async def _ending(self, account_id: int) -> list[tuple[str, Deprecation, str]]:
+        """The versions of the API that the account calls and that end, with where to read more."""
+        if not self._deprecations:
+            return []
+        called = await self._uses.recent(account_id)
+        rows = [(each, deprecation.of_version(self._deprecations, each)) for each in called]
+        return [(each, row, row.note_address(self._pages.site)) for each, row in rows if row]
 
     async def create(self, visit: Visit) -> Reply:
         created = await self._keys.issue(visit.account_id, visit.sent("name"))

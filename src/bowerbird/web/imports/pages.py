@@ -17,7 +17,6 @@ from bowerbird.library.imports.report import (
 from bowerbird.library.imports.runs import Run
 from bowerbird.library.imports.saving import SaveResult, summary
 from bowerbird.library.ingest.files import NotKept, ReceivedFile, import_id_of, report_of
-from bowerbird.model import instants
 from bowerbird.model.accounts import Account
 from bowerbird.model.arrival import VISIT, FileImport, RunState, UndoCounts
 from bowerbird.model.connections import NAMES
@@ -28,7 +27,7 @@ from bowerbird.sources.found import Reason
 from bowerbird.web.imports.saving import bookmarklet
 from bowerbird.web.library.addresses import everything
 from bowerbird.web.visits import router
-from bowerbird.web.visits.formats import Moment, Times, size_text
+from bowerbird.web.visits.formats import Times, size_text
 from bowerbird.web.visits.pages import VisitPages, attachment
 from bowerbird.web.visits.router import NotOurForm, PageRoute
 from bowerbird.web.visits.visit import Visit
@@ -226,10 +225,10 @@ def _row(one: Run, times: Times) -> dict[str, Any]:
         "source": NAMES.get(one.source, one.source),
         "new": one.counts.new,
         "changed": one.counts.changed,
-        "started_at": _moment(one.started_at, times),
+        "started_at": times.moment_of(one.started_at),
         "state": text,
         "state_kind": kind,
-        "undo_until": day(one.undo_until, times),
+        "undo_until": times.day_of(one.undo_until),
         # They are known as long as the import can be undone.
         "posts": posts_of(one.run_id) if one.undo_until and has_written else "",
     }
@@ -238,11 +237,6 @@ def _row(one: Run, times: Times) -> dict[str, Any]:
 def posts_of(run_id: str) -> str:
     """The list of the posts that an import added or changed."""
     return everything(import_run=run_id)
-
-
-def day(text: str | None, times: Times) -> Moment | None:
-    instant = instants.parse(text) if text else None
-    return None if instant is None else times.day(instant)
 
 
 def _undone_sentence(one: Run) -> str:
@@ -257,11 +251,6 @@ def _undone(counts: UndoCounts) -> str:
     if counts.kept:
         parts.append(f"{counts.kept:,} kept, because you changed them since")
     return ", ".join(parts)
-
-
-def _moment(text: str, times: Times) -> Moment | None:
-    instant = instants.parse(text)
-    return None if instant is None else times.moment(instant)
 
 
 FILES: Final = f"{PATH}/files"
@@ -401,7 +390,7 @@ class _FileSteps:
             "run": report.run_id,
             "posts": posts_of(report.run_id),
             "labels": "" if is_free else f"{PATH}/labels/{report.run_id}",
-            "until": day(report.undo_until, visit.times),
+            "until": visit.times.day_of(report.undo_until),
         }
 
 

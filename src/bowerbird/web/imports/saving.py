@@ -16,7 +16,6 @@ from bowerbird.assembly import Services
 from bowerbird.connections.published import endpoint_of
 from bowerbird.errors import Code, Refusal
 from bowerbird.library.demo import Demo
-from bowerbird.model import instants
 from bowerbird.model.accounts import Account
 from bowerbird.model.labels import name_key
 from bowerbird.model.posts.bookmarks import Post, PostDetails, time_in_id
@@ -169,11 +168,10 @@ class SavePage:
         """A post of the library, as the form shows it."""
         [bookmark] = post_parts.bookmarks_in(body)
         parts = await self._lists.parts(visit)
-        saved = instants.parse(str(bookmark.get("bookmarked_at") or ""))
         return {
             **parts.in_line(bookmark, "bookmarked_at"),
             "posted": parts.nearby(bookmark)["date"],
-            "since": None if saved is None else visit.times.day(saved),
+            "since": visit.times.day_of(str(bookmark.get("bookmarked_at") or "")),
         }
 
 
@@ -205,9 +203,8 @@ def _words(post: PostLink, times: Times) -> dict[str, Any]:
         source=source,
         source_id=post.source_id,
     )
-    posted = instants.parse(time_in_id(dated))
     return {
-        "posted": None if posted is None else times.day(posted),
+        "posted": times.day_of(time_in_id(dated)),
         "network": name_of(post.network),
         "author": post.author_username,
         "link": post.link if post.link.startswith("http") else "",

@@ -21,10 +21,9 @@ from bowerbird.requests.bookmarks import By, CountQuery, FacetsQuery, ListQuery
 from bowerbird.requests.filters import MEANING
 from bowerbird.requests.limits import SUGGESTED_FOR_MAX, SUGGESTED_MAX
 from bowerbird.search.queries import query_language
-from bowerbird.web.library import filters, post_parts
-from bowerbird.web.library.addresses import LIBRARY, Address, address_of
+from bowerbird.web.library import addresses, filters
+from bowerbird.web.library.addresses import LIBRARY, Address, Sidebar, address_of
 from bowerbird.web.library.filters import CHIPS
-from bowerbird.web.library.sidebar import Sidebar
 from bowerbird.web.visits.formats import Times, enclosed
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
@@ -435,4 +434,4 @@ class FilterPanels:
     def _label(
         self, chips: FilterChips, name: str, colour: str | None, count: int | None = None
     ) -> Option:
-        return chips.option(LABEL, name, name, count, post_parts.label(name, colour)["colour"])
+        return chips.option(LABEL, name, name, count, addresses.label(name, colour)["colour"])

@@ -26,11 +26,13 @@ from bowerbird.web.library.addresses import (
     NAMES,
     TRASH,
     Address,
+    Sidebar,
     address_of,
     everything,
     of_view,
     returning,
     sharing,
+    shown_count,
     view_of,
 )
 from bowerbird.web.library.changes import UNDO, BulkPages
@@ -38,7 +40,6 @@ from bowerbird.web.library.filter_chips import PANELS, FilterChips
 from bowerbird.web.library.filters import hidden_list
 from bowerbird.web.library.post_parts import PostParts
 from bowerbird.web.library.rows import Look, Rows
-from bowerbird.web.library.sidebar import Sidebar, shown_count
 from bowerbird.web.library.suggesting import NoHits
 from bowerbird.web.library.texts import LinkedTexts
 from bowerbird.web.media import ShownImages, shows_images

@@ -9,13 +9,12 @@ from bowerbird.errors import Code, Refusal
 from bowerbird.library.bookmarks.trash import TrashedPost
 from bowerbird.requests.bookmarks import TrashQuery
 from bowerbird.web.library import post_parts
-from bowerbird.web.library.addresses import TRASH
+from bowerbird.web.library.addresses import TRASH, Sidebar
 from bowerbird.web.library.changes import BulkPages, picked
 from bowerbird.web.library.filter_chips import FilterPanels
 from bowerbird.web.library.lists import ListPages
 from bowerbird.web.library.post_parts import PostParts
 from bowerbird.web.library.reading import ReadingPage
-from bowerbird.web.library.sidebar import Sidebar
 from bowerbird.web.library.suggesting import SuggestingPages
 from bowerbird.web.media import ShownImages
 from bowerbird.web.views.pages import ViewPages

@@ -4,7 +4,6 @@ Nothing about a stored post is trusted: a field may be missing or have any type,
 text, never markup.
 """
 
-import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -14,7 +13,7 @@ from markupsafe import Markup
 from bowerbird.images import hosts
 from bowerbird.library.bookmarks.list_request import Thread
 from bowerbird.model import json_depth
-from bowerbird.model.labels import COLORS, name_key
+from bowerbird.model.labels import name_key
 from bowerbird.model.posts import media
 from bowerbird.model.posts.bookmarks import Post, PostDetails, time_in_id
 from bowerbird.model.posts.media import (
@@ -27,8 +26,7 @@ from bowerbird.model.posts.media import (
 )
 from bowerbird.model.posts.networks import PostContent  # noqa: TC001 - as the other models
 from bowerbird.web import templating
-from bowerbird.web.library.addresses import everything, of_post
-from bowerbird.web.library.pictures import MOVING, arranged, badge, is_picture, picture
+from bowerbird.web.library.addresses import colour_of, everything, label, of_post
 from bowerbird.web.library.texts import (
     LinkedTexts,
     Passages,
@@ -332,7 +330,7 @@ class PostParts:
             **head,
             "initials": _initials(head["name"]),
             "face": self._kept_file(avatar_url(bookmark)),
-            "colour": _colour(text_of(bookmark, "author_username")),
+            "colour": colour_of(text_of(bookmark, "author_username")),
             "pictures": self._pictures(attached, details.get("link")),
             "polls": [self._poll(each) for each in attached if each.get("type") == "poll"],
             "cards": [
@@ -425,7 +423,7 @@ class PostParts:
             "author_url": self._author_url(handle),
             "initials": _initials(_name(quoted)),
             "face": self._kept_file(avatar_url(quoted)),
-            "colour": _colour(handle),
+            "colour": colour_of(handle),
             "date": self._dates.of(text_of(quoted, "posted_at")),
             "title": text_of(article, "title"),
             "text": snippet
@@ -454,15 +452,6 @@ def card(link: Values) -> Values:
         "domain": text_of(link, "domain") or host_of(url),
         "title": text_of(link, "title") or url,
         "description": text_of(link, "description")[:_LIST_CHARACTERS],
-    }
-
-
-def label(name: str, colour: str | None = None) -> Mapping[str, str]:
-    """A label. `colour` is the one that was chosen for it, if any."""
-    return {
-        "name": name,
-        "colour": colour or _colour(name_key(name)),
-        "url": everything(tag=name),
     }
 
 
@@ -532,11 +521,6 @@ def _initials(name: str) -> str:
     return "".join(word[0] for word in (words[:1] + words[1:][-1:])).upper()
 
 
-def _colour(key: str) -> str:
-    """A colour that depends only on the name."""
-    return COLORS[zlib.crc32(key.encode("utf-8", "replace")) % len(COLORS)]
-
-
 def _dict(values: Values, name: str) -> Values:
     value = values.get(name)
     return value if isinstance(value, dict) else {}
@@ -545,3 +529,62 @@ def _dict(values: Values, name: str) -> Values:
 def _list(values: Values, name: str) -> list[Any]:
     value = values.get(name)
     return value if isinstance(value, list) else []
+
+
+MOVING: Final = {"video": "Video", "gif": "Animation", "animated_gif": "Animation"}
+_LISTED_PICTURES: Final = 4
+_LONGEST_MS: Final = 1_000_000_000
+
+
+def picture(attachment: Values) -> Values:
+    """An image, video or animation, as it is described and linked."""
+    kind = MOVING.get(text_of(attachment, "type"), "Image")
+    return {
+        "kind": kind,
+        "icon": "image" if kind == "Image" else "play",
+        "alt": text_of(attachment, "alt_text"),
+        "url": web_url(attachment.get("url")),
+        "length": _length(attachment.get("duration_ms")),
+        # Whether `url` is the file of a video that is kept here.
+        "is_kept": False,
+        "src": "",
+        "words": "",
+        "is_waiting": False,
+        # A page asks by it whether the image has arrived.
+        "key": "",
+    }
+
+
+def arranged(pictures: Sequence[Values]) -> Values:
+    """What pictures.html takes. `more`: how many a list does not show."""
+    shown = [each for each in pictures if each["src"]]
+    is_tall = len(shown) == 1 and shown[0]["height"] > shown[0]["width"]
+    return {
+        "shown": shown,
+        "look": f"m{min(len(shown), _LISTED_PICTURES)}{' tall' if is_tall else ''}",
+        "listed": _LISTED_PICTURES,
+        "more": max(len(shown) - _LISTED_PICTURES, 0),
+        "absent": [each for each in pictures if not each["src"]],
+    }
+
+
+def badge(kind: tuple[str, str] | None, pictures: Sequence[Values], cards: Sequence[Values]) -> str:
+    """What a picture of the grid does not show: length, number, or where it leads."""
+    if pictures and pictures[0]["icon"] == "play":
+        return "GIF" if pictures[0]["kind"] == "Animation" else str(pictures[0]["length"])
+    if kind and kind[0] in ("article", "thread"):
+        return kind[1]
+    if len(pictures) > 1:
+        return f"{len(pictures)} images"
+    return "" if pictures or not cards else str(cards[0]["domain"])
+
+
+def _length(milliseconds: object) -> str:
+    if not isinstance(milliseconds, int | float) or not 0 < milliseconds < _LONGEST_MS:
+        return ""
+    minutes, seconds = divmod(round(milliseconds / 1000), 60)
+    return f"{minutes}:{seconds:02}"
+
+
+def is_picture(attachment: Values) -> bool:
+    return attachment.get("type") in ("image", "photo", *MOVING)

@@ -29,7 +29,7 @@ from bowerbird.requests.limits import PICKED_LABELS_MAX, SUGGESTED_FOR_MAX, SUGG
 from bowerbird.search.queries import query_language
 from bowerbird.search.queries.spelling import nearest
 from bowerbird.web import pages
-from bowerbird.web.library import post_parts
+from bowerbird.web.library import addresses
 from bowerbird.web.library.addresses import LABELS, LIBRARY, Address, of_view
 from bowerbird.web.library.filters import CHIPS, hidden_list
 from bowerbird.web.visits.pages import VisitPages
@@ -71,7 +71,7 @@ async def suggested(
 
 def shown(found: list[SuggestedLabel]) -> list[dict[str, Any]]:
     return [
-        {**post_parts.label(each.label_name, each.color), "reason": _reason(each), "count": None}
+        {**addresses.label(each.label_name, each.color), "reason": _reason(each), "count": None}
         for each in found
     ]
 
@@ -219,7 +219,7 @@ class SuggestingPages:
 
 
 def _label(name: str, count: int | None, color: str | None) -> dict[str, Any]:
-    return {**post_parts.label(name, color), "count": count}
+    return {**addresses.label(name, color), "count": count}
 
 
 # Words of a search that are compared with names.

@@ -1,6 +1,7 @@
 """/sharing: what an account shares, and its private feeds."""
 
 from datetime import date
+from functools import partial
 from typing import Any, Final
 
 from bowerbird import errors
@@ -11,7 +12,7 @@ from bowerbird.model.instants import with_offset, zone_of
 from bowerbird.model.labels import Audience, ListName, Share
 from bowerbird.requests import decoding, limits
 from bowerbird.requests.shares import NewShare, ShareChange
-from bowerbird.web.visits.formats import in_form
+from bowerbird.web.visits.formats import Moment, Times, in_form
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute
 from bowerbird.web.visits.visit import Visit
@@ -64,14 +65,16 @@ class SharingPages:
 
     async def shown(self, visit: Visit) -> Reply:
         account = visit.account
-        rows = [_row(each, visit) for each in await self._shares.all(account)]
+        shares = await self._shares.all(account)
         labels, _ = await self._labels.uses(account)
         return self._pages.show(
             visit,
             "sharing.html",
             is_allowed=self._shares.is_allowed,
-            shares=[each for each in rows if each["url"]],
-            feeds=[each for each in rows if not each["url"]],
+            shares=[each for each in shares if each.url],
+            feeds=[each for each in shares if not each.url],
+            state_words=_STATES,
+            last_day=partial(_shown_last_day, visit.times),
             lists=_LISTS,
             label_names=[each.label_name for each in labels],
             views=[(view.slug, view.name) for view in await self._views.all(account)],
@@ -117,7 +120,7 @@ class SharingPages:
         return self._form(
             visit,
             visit.form if visit.refused else _stored(share, visit),
-            share=_row(shown, visit),
+            share=shown,
             name=await self._shares.name_of(account, share),
         )
 
@@ -167,7 +170,7 @@ class SharingPages:
         sent: Any,
         *,
         name: str,
-        share: dict[str, Any] | None = None,
+        share: ShareResponse | None = None,
         target: dict[str, str] | None = None,
     ) -> Reply:
         return self._pages.show(
@@ -175,6 +178,8 @@ class SharingPages:
             "sharing_one.html",
             problem=in_form(visit.problem, _LABELS),
             share=share,
+            state_words=_STATES,
+            last_day=partial(_shown_last_day, visit.times),
             target=target or {},
             named=name,
             sent={
@@ -219,22 +224,6 @@ def _last_day(share: Share, visit: Visit) -> str:
     return visit.times.local(share.ends_at - 1).date().isoformat() if share.ends_at else ""
 
 
-def _row(share: ShareResponse, visit: Visit) -> dict[str, Any]:
-    ends = instants.parse(share.ends_at) if share.ends_at else None
-    since = instants.parse(share.created_at) or 0
-    text, kind = _STATES[share.state]
-    return {
-        "id": share.id,
-        "name": share.title,
-        "url": share.url,
-        "atom_url": share.atom_url,
-        "json_url": share.json_url,
-        "audience": share.audience,
-        "state": text,
-        "state_kind": kind,
-        "is_open": share.state == "open",
-        "is_off": share.state == "off",
-        "is_ended": share.state == "ended",
-        "since": visit.times.day(since),
-        "ends": None if ends is None else visit.times.day(ends - 1),
-    }
+def _shown_last_day(times: Times, share: ShareResponse) -> Moment | None:
+    ends = instants.parse(share.ends_at or "")
+    return None if ends is None else times.day(ends - 1)

@@ -40,7 +40,7 @@ class SignInPages:
             visit,
             "sign_in.html",
             status=status,
-            providers=self._parts.providers.for_sign_in,
+            providers=self._parts.providers,
             sign_up=self._parts.mode,
             next=visit.next_path(),
             sends_links=self._parts.mailed.is_offered,
@@ -100,7 +100,7 @@ def proof_routes(parts: SignInParts, pages: VisitPages) -> list[PageRoute]:
             # What the command line calls the account.
             account=visit.signed_in.email or visit.account_id,
             has_passkey=bool(await parts.passkeys.all(visit.account_id)),
-            providers=await parts.providers.for_proof(visit),
+            providers=await parts.providers_for_proof(visit),
             sends_links=parts.mailed.is_offered and bool(visit.signed_in.email),
             next=path,
             problem=problem,

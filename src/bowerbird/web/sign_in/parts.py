@@ -17,55 +17,13 @@ from bowerbird.library.sign_in.provider_sign_in import Identities, ProviderSignI
 from bowerbird.library.sign_in.sessions import Attempts
 from bowerbird.library.sign_in.sign_up import SignUp
 from bowerbird.model.accounts import Passkey
-from bowerbird.openid.providers import Provider, configured
+from bowerbird.openid.providers import configured
 from bowerbird.openid.sign_in import OpenIdClient
 from bowerbird.web.visits.router import PROVE, SIGN_IN
 from bowerbird.web.visits.visit import Visit
 
 # Name and path of a provider.
 Providers = Sequence[Mapping[str, str]]
-
-
-class ProviderLists:
-    def __init__(self, providers: Sequence[Provider], identities: Identities) -> None:
-        self._providers = providers
-        self._identities = identities
-
-    @property
-    def for_sign_in(self) -> Providers:
-        """Name and path of every provider."""
-        return [{"name": p.title, "path": f"{SIGN_IN}/{p.name}"} for p in self._providers]
-
-    async def for_proof(self, visit: Visit) -> Providers:
-        """Name and path of the providers that the visitor has connected."""
-        connected = {each.issuer for each in await self._identities.all(visit.account_id)}
-        return [
-            {"name": provider.title, "path": f"{PROVE}/{provider.name}"}
-            for provider in self._providers
-            if provider.issuer in connected
-        ]
-
-    async def for_account(self, visit: Visit) -> list[dict[str, Any]]:
-        """What account.html shows: id, name, address ('' if not connected) and path to connect.
-
-        A connected provider that the operator has removed from the settings can be disconnected.
-        """
-        connected = {each.issuer: each for each in await self._identities.all(visit.account_id)}
-        rows = []
-        for provider in self._providers:
-            identity = connected.pop(provider.issuer, None)
-            rows.append(
-                {
-                    "id": identity.identity_id if identity else "",
-                    "name": provider.title,
-                    "address": identity.shown if identity else "",
-                    "path": f"/account/providers/{provider.name}/connect",
-                }
-            )
-        return rows + [
-            {"id": each.identity_id, "name": each.issuer, "address": each.shown, "path": ""}
-            for each in connected.values()
-        ]
 
 
 class ShownMethods(Struct, frozen=True):
@@ -97,7 +55,7 @@ class SignInParts:
         self.invitations = Invitations(database, clock)
         self.emails = EmailChanges(database, accounts, clock, settings)
         self.identities = Identities(database, providers, clock)
-        self.providers = ProviderLists(providers, self.identities)
+        self._providers = providers
         issuers = {each.issuer for each in providers}
         self.passkeys = Passkeys(database, sessions, attempts, clock, site=site, issuers=issuers)
         self.provider_sign_in = ProviderSignIn(
@@ -120,6 +78,39 @@ class SignInParts:
             mode=settings.sign_up,
         )
 
+    @property
+    def providers(self) -> Providers:
+        """Name and path of every provider, for signing in."""
+        return [{"name": each.title, "path": f"{SIGN_IN}/{each.name}"} for each in self._providers]
+
+    async def providers_for_proof(self, visit: Visit) -> Providers:
+        """Name and path of the providers that the visitor has connected."""
+        connected = {each.issuer for each in await self.identities.all(visit.account_id)}
+        return [
+            {"name": each.title, "path": f"{PROVE}/{each.name}"}
+            for each in self._providers
+            if each.issuer in connected
+        ]
+
     async def methods_of(self, visit: Visit) -> ShownMethods:
-        passkeys = await self.passkeys.all(visit.account_id)
-        return ShownMethods(passkeys, await self.providers.for_account(visit))
+        """Of a provider: id, name, address ('' if not connected) and path to connect.
+
+        A connected provider that the operator has removed from the settings can be disconnected.
+        """
+        connected = {each.issuer: each for each in await self.identities.all(visit.account_id)}
+        rows = []
+        for provider in self._providers:
+            identity = connected.pop(provider.issuer, None)
+            rows.append(
+                {
+                    "id": identity.identity_id if identity else "",
+                    "name": provider.title,
+                    "address": identity.shown if identity else "",
+                    "path": f"/account/providers/{provider.name}/connect",
+                }
+            )
+        rows += [
+            {"id": each.identity_id, "name": each.issuer, "address": each.shown, "path": ""}
+            for each in connected.values()
+        ]
+        return ShownMethods(await self.passkeys.all(visit.account_id), rows)

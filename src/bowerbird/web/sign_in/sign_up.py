@@ -96,7 +96,7 @@ class SignUpPages:
             visit,
             "sign_up.html",
             status=status,
-            providers=self._parts.providers.for_sign_in,
+            providers=self._parts.providers,
             invitation=invitation,
             problem=problem,
         )

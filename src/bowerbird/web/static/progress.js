@@ -1,5 +1,5 @@
-// Keeps the progress of jobs up to date, and opens the page again when one of them ends. A page that
-// stays (data-stays) shows the last words instead.
+// Keeps the progress of jobs up to date while somebody looks, and opens the page again when one of
+// them ends, or another page (data-then). A page that stays (data-stays) shows the last words instead.
 // @ts-check
 
 const EVERY_MILLISECONDS = 1_500;
@@ -29,14 +29,19 @@ function isTyped() {
 
 /** @param {HTMLElement} followed */
 async function look(followed) {
-  const answer = await fetch(followed.dataset.follow ?? "", { cache: "no-store" });
-  if (answer.status === 404 || answer.status === 401) return location.reload();
+  const { follow, then } = followed.dataset;
+  const answer = await fetch(follow ?? "", { cache: "no-store" });
+  if (answer.status === 404 || answer.status === 401) {
+    // What the page shows may be shown only once.
+    return then ? followed.removeAttribute("data-follow") : location.reload();
+  }
   if (!answer.ok) return;
   /** @type {State} */
   const state = await answer.json();
   for (const job of state.jobs) show(job);
   if (state.mark === followed.dataset.mark) return;
-  if ("stays" in followed.dataset) followed.removeAttribute("data-follow");
+  if (then) location.replace(then);
+  else if ("stays" in followed.dataset) followed.removeAttribute("data-follow");
   else if (!isTyped()) location.reload();
 }
 
@@ -44,5 +49,5 @@ setInterval(() => {
   // A search while typing brings another one.
   const followed = document.querySelector("[data-follow]");
   // A server that does not answer may answer the next time.
-  if (followed instanceof HTMLElement) look(followed).catch(() => undefined);
+  if (followed instanceof HTMLElement && !document.hidden) look(followed).catch(() => undefined);
 }, EVERY_MILLISECONDS);

@@ -11,9 +11,8 @@ from bowerbird.requests.bookmarks import ListQuery
 from bowerbird.requests.limits import BUCKETS_MAX, VIEW_NAME_MAX
 from bowerbird.requests.views import NewView, ViewBookmarksQuery, ViewChange
 from bowerbird.web.library import filters, post_parts
-from bowerbird.web.library.addresses import of_view
+from bowerbird.web.library.addresses import of_view, shown_count
 from bowerbird.web.library.pages import LibraryPages
-from bowerbird.web.library.sidebar import shown_count
 from bowerbird.web.views.pages import (
     LABELS,
     PLAIN,

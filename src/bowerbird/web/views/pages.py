@@ -16,10 +16,9 @@ from bowerbird.requests import decoding
 from bowerbird.requests.filters import readers
 from bowerbird.requests.limits import BUCKETS_MAX, VIEWS_MAX
 from bowerbird.requests.views import ViewChange, ViewQuery
-from bowerbird.web.library.addresses import of_view
+from bowerbird.web.library.addresses import of_view, shown_count
 from bowerbird.web.library.changes import BulkPages
 from bowerbird.web.library.filters import NAMES
-from bowerbird.web.library.sidebar import shown_count
 from bowerbird.web.visits.formats import Times, in_form
 from bowerbird.web.visits.pages import VisitPages
 from bowerbird.web.visits.router import PageRoute

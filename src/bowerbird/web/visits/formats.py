@@ -186,6 +186,11 @@ class Times:
         local = self.local(at)
         return Moment(local.isoformat(), self.words.day(local.date()))
 
+    def day_of(self, text: str | None) -> Moment | None:
+        """The day of a time as the API writes it."""
+        at = instants.parse(text) if text else None
+        return None if at is None else self.day(at)
+
     def utc_day(self, day: int) -> Moment:
         """A day of UTC, in days since 1970."""
         return self.date(date_of_day(day))
