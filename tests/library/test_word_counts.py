@@ -290,14 +290,19 @@ async def test_words_of_0_8_0_are_written_again_with_other_parts_of_addresses(
     assert await checks.account(await alice.account(), lambda _: None) == []
 
 
+# The end of a stored post is not stored.
+WRONG_TYPE = b'{"post_id":"1","tweet_details":{"text":"bird","article":{"title":5}}'
+
+
+@pytest.mark.parametrize("content", [b'{"', WRONG_TYPE])
 async def test_a_post_that_cannot_be_read_keeps_its_words_and_does_not_stop_the_job(
-    alice: Member,
+    alice: Member, content: bytes
 ) -> None:
     await alice.save(post_id="1", text="bird")
     await alice.save(post_id="2", text="bird")
     account = await alice.account()
     await age(alice.database, account)
-    await break_all_contents(alice)
+    await break_all_contents(alice, content)
 
     await reindexed(alice)
 
@@ -308,9 +313,9 @@ async def test_a_post_that_cannot_be_read_keeps_its_words_and_does_not_stop_the_
     assert found.json()["data"]["count"] == 2
 
 
-async def break_all_contents(member: Member) -> None:
+async def break_all_contents(member: Member, content: bytes) -> None:
     async def work(transaction: Transaction) -> None:
-        await transaction.run("UPDATE content SET rendering = :broken", {"broken": b'{"'})
+        await transaction.run("UPDATE content SET rendering = :content", {"content": content})
         await transaction.run("UPDATE library SET version = version + 1", {})
 
     await member.database.write(work)

@@ -98,6 +98,19 @@ async def test_every_filter_applies_exactly(alice: Member) -> None:
     assert listed["meta"]["total_count"] == 1
 
 
+@pytest.mark.parametrize("meaning", ["birds", "birds -cats"])
+async def test_words_without_a_letter_match_nothing_by_meaning_too(
+    alice: Member, meaning: str
+) -> None:
+    await alice.save(post_id="1", text="A heron at the lake")
+    await alice.embed()
+
+    answer = await alice.get("/v1/bookmarks", q="?!", vector_search_term=meaning)
+
+    assert answer.json()["data"] == []
+    assert answer.json()["meta"]["hint"] == "The search has no words."
+
+
 async def test_an_excluded_word_also_excludes_matches_by_meaning(alice: Member) -> None:
     ids = await _filled(alice)
 

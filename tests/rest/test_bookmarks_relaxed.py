@@ -6,7 +6,10 @@ import msgspec
 import pytest
 
 from bowerbird.library.bookmarks.bookmarks import Bookmarks
+from bowerbird.library.bookmarks.searching.post_texts import compared_words, with_highlights
 from bowerbird.requests.bookmarks import ListQuery
+from bowerbird.search.queries.query_language import parse
+from bowerbird.storage.stores import Stores
 from tests.support import make, writing
 from tests.support.in_turn import in_turn
 from tests.support.service import Member
@@ -390,3 +393,24 @@ async def test_words_that_wait_to_be_counted_are_not_misspelled(alice: Member) -
 
     assert [one["post_id"] for one in listed["data"]] == [post["post_id"]]
     assert "did_you_mean" not in listed["meta"]
+
+
+def test_texts_in_fields_of_a_wrong_type_are_left_out() -> None:
+    stored = (
+        b'{"post_id":"9","tweet_details":{"text":"Compost","article":{"title":5,"plain_text":"Garden"},'
+        b'"quoted_tweet":{"text":["brown"],"article":[5],"author_details":"green"}}}'
+    )
+
+    assert compared_words(stored) == ["compost", "garden"]
+    assert b"<mark>Compost</mark>" in with_highlights(stored, parse("compost"))
+
+
+async def test_the_words_of_very_large_posts_are_not_compared(alice: Member) -> None:
+    await _filled(alice)
+    stores = Stores.of(alice.database)
+    account = await alice.account()
+
+    stored = await stores.facets.renderings(account, [1, 2])
+    small = await stores.facets.renderings(account, [1, 2], min(map(len, stored.values())))
+
+    assert (len(stored), len(small)) == (2, 1)

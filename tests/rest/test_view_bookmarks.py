@@ -111,7 +111,8 @@ async def test_a_view_returns_the_same_posts_as_the_list(
     bucket = {name: value for name, value in bucket.items() if name == "q" or name not in query}
     both = {**query, **bucket}
     if "q" in query and "q" in bucket:
-        both["q"] = f"{query['q']} {bucket['q']}"
+        words = (query["q"], bucket["q"])
+        both["q"] = "!!" if "!!" in words else " ".join(words)
 
     path = await writing.view(
         alice,
@@ -127,6 +128,18 @@ async def test_a_view_returns_the_same_posts_as_the_list(
     assert whole == await _strictly(alice, **_parameters(query, sort))
     assert narrowed == await _strictly(alice, **_parameters(both, sort))
     assert count == whole[0]["meta"]["total_count"]
+
+
+async def test_a_bucket_without_words_shows_nothing(alice: Member) -> None:
+    await alice.save(post_id="1", text="katze")
+    path = await writing.view(
+        alice,
+        base_query={"q": "katze"},
+        triage_buckets=[{"slug": "b", "name": "B", "query": {"q": "?!"}}],
+    )
+
+    assert (await _shown(alice, f"{path}/bookmarks", bucket="b"))["data"] == []
+    assert len((await _shown(alice, f"{path}/bookmarks"))["data"]) == 1
 
 
 async def test_relevance_applies_only_to_keyword_searches(alice: Member) -> None:

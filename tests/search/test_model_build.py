@@ -140,7 +140,15 @@ def test_the_manifest_names_the_model_and_its_files() -> None:
         name = (folder / pointer).read_text(encoding="ascii").strip()
         manifest = json.loads((folder / name / "manifest.json").read_text(encoding="utf-8"))
         assert manifest["identity"] == name == identity
-        assert manifest["files"].keys() == {"model.onnx", "tokenizer.json"}
+        assert manifest["files"].keys() == {"model.onnx", "model.onnx.data", "tokenizer.json"}
+        modes = [(folder / name / file).stat().st_mode for file in manifest["files"]]
+        assert all(mode & 0o044 == 0o044 for mode in modes)
+
+
+def test_the_weights_are_in_a_file_that_can_be_mapped() -> None:
+    folder = model_folder(Settings(model_dir=MODEL_DIR))
+    for identity in IDENTITIES.values():
+        assert (folder / identity / "model.onnx").stat().st_size < 1_000_000
 
 
 # A fake pip that shows with which environment it was started, and with which mode it creates files.

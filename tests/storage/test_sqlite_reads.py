@@ -138,3 +138,15 @@ async def test_a_library_is_ready_until_a_newer_release_migrates_it(sqlite: Data
 
     with pytest.raises(Refusal, match="newer release"):
         await sqlite.require_ready()
+
+
+async def test_slow_reads_map_nothing_of_the_file(tmp_path: Path) -> None:
+    database = await open_database(Settings(data_dir=tmp_path))
+    assert isinstance(database, SqliteDatabase)
+
+    (short,) = await database.rows("PRAGMA mmap_size", {})
+    (slow,) = await database.slow_rows("PRAGMA mmap_size", {})
+
+    assert short[0] > 0
+    assert slow[0] == 0
+    await database.close()

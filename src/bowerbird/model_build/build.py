@@ -210,3 +210,6 @@ def _convert(model: Model, installed: Path, output: Path) -> None:
     result = subprocess.run(command, env=environment, stdout=STDERR, check=False)  # noqa: S603 - our own module
     if result.returncode or not all((output / name).exists() for name in FILES):
         raise NotBuilt(f"{model.name} could not be converted; see the error above.")
+    for name in FILES:
+        # Only its owner may read a file of weights that the converter has written.
+        (output / name).chmod(0o644)

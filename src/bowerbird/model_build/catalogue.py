@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 import structlog
 
 MANIFEST: Final = "manifest.json"
-FILES: Final = ("model.onnx", "tokenizer.json")
+FILES: Final = ("model.onnx", "model.onnx.data", "tokenizer.json")
 
 
 class Source(NamedTuple):

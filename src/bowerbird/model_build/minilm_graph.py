@@ -154,7 +154,14 @@ def main(weights: Path, tokenizer: Path, folder: Path) -> None:
     # With one scale per column, vectors have a cosine of 0.99 to those of the original model. With
     # one scale per matrix, the loss is five times as large.
     output = folder / "model.onnx"
-    quantize_dynamic(unquantised, output, per_channel=True, weight_type=QuantType.QInt8)
+    quantize_dynamic(
+        unquantised,
+        output,
+        per_channel=True,
+        weight_type=QuantType.QInt8,
+        # In a file of its own, which onnxruntime maps into memory instead of copying it.
+        use_external_data_format=True,
+    )
     unquantised.unlink()
     shutil.copyfile(tokenizer, folder / "tokenizer.json")
 

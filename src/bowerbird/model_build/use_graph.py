@@ -201,6 +201,8 @@ def main(weights: Path, pieces: Path, folder: Path) -> None:
         weight_type=QuantType.QInt8,
         op_types_to_quantize=["MatMul"],
         nodes_to_exclude=[f"{name}_product" for name in EXACT],
+        # In a file of its own, which onnxruntime maps into memory instead of copying it.
+        use_external_data_format=True,
     )
     unquantised.unlink()
     tokenizer(pieces.read_bytes()).save(str(folder / "tokenizer.json"), pretty=False)

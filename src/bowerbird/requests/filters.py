@@ -563,7 +563,7 @@ def _words(query: FlagFilters, now: int | None = None) -> WordQuery | None:
     text, meaning = (getattr(query, name, None) for name in ("q", MEANING))
     words = _read_words("q", text, now) if text else None
     limits = query_language.limits_of(meaning.strip(), now) if meaning else None
-    if limits is None or words is None:
+    if limits is None or words is None or words.is_empty:
         return words or limits
     parts = tuple(dict.fromkeys((*words.parts, *limits.parts)))
     return structs.replace(words, parts=parts)

@@ -30,7 +30,7 @@ from bowerbird.clock import MICROSECONDS
 from bowerbird.errors import Code, Refusal
 from bowerbird.model import json_depth
 from bowerbird.model.jobs import EMBEDDING
-from bowerbird.model.posts.bookmarks import Post, own_words
+from bowerbird.model.posts.bookmarks import Post, check_open_fields, own_words
 from bowerbird.model.posts.media import DOMAIN, attached_texts
 from bowerbird.model.words import BUILD
 from bowerbird.storage.stores import Service, TimedService
@@ -61,12 +61,13 @@ def text_hash(text: str) -> bytes:
 
 
 def text_of_rendering(rendering: bytes, *, has_names: bool = True) -> str:
-    """The text of a stored post; empty if the post cannot be decoded.
+    """The text of a stored post; empty if it cannot be decoded or a field has a wrong type.
 
     Without the names of authors and domains, it shows the language of the post.
     """
     try:
         post = msgspec.json.decode(json_depth.cut(rendering + b"}"), type=Post)
+        check_open_fields(post.tweet_details)
     except msgspec.MsgspecError:
         return ""
     return _joined(post, has_names=has_names)

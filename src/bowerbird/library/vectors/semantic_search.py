@@ -6,6 +6,7 @@ written since.
 """
 
 import asyncio
+import ctypes
 import math
 from collections.abc import Sequence
 from contextlib import suppress
@@ -42,6 +43,8 @@ _ROWS_PER_READ: Final = 4_000
 _PARTS_PER_READ: Final = 8
 # A matrix is cleaned when it has this many times the stored vectors, plus a few.
 _DELETED_FACTOR, _DELETED_SLACK = 1.5, 1_000
+# Searches that began with an earlier matrix have ended by then.
+_SEARCH_S: Final = 1.0
 _LAST: Final = 2**63 - 1
 
 
@@ -83,6 +86,8 @@ class Matrices:
                 settled = settling.result()
                 if self._cache.get(key) is matrix:
                     self._cache.put(key, settled)
+                loop = asyncio.get_running_loop()
+                loop.call_later(_SEARCH_S, loop.run_in_executor, None, _return_freed_memory)
 
         self._settling[key] = asyncio.ensure_future(asyncio.to_thread(matrix.settled))
         self._settling[key].add_done_callback(keep)
@@ -143,6 +148,16 @@ class Matrices:
         self, account: Account, store: VectorStoreState, after: tuple[int, int]
     ) -> Sequence[Sequence[Any]]:
         return await self._store.rows_since(account.account_id, store.model, after, _ROWS_PER_READ)
+
+
+def _return_freed_memory() -> None:
+    """To the system: a third of what loading models and vectors takes is copies of them.
+
+    Otherwise the C library of Linux keeps it, because blocks that are in use come after it.
+    """
+    # Other C libraries do not have it.
+    with suppress(AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _is_fresh(matrix: "Matrix", store: VectorStoreState) -> bool:

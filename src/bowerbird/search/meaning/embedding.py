@@ -183,7 +183,7 @@ class ModelManifest(Struct, frozen=True):
 
 
 class LocalModel:
-    """A model in a folder: model.onnx, tokenizer.json, and the manifest with their hashes."""
+    """A model in a folder: its graph, weights and tokenizer, and the manifest with their hashes."""
 
     def __init__(self, folder: Path, manifest: ModelManifest, *, is_low_priority: bool) -> None:
         """With `is_low_priority`, embedding posts yields the processor to everything else."""

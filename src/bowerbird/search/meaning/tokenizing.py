@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # The kind of model that chooses the likeliest pieces by their scores.
 _SCORED: Final = "Unigram"
+# Of the list of pieces: bytes that nothing else in the file begins with.
+_BEGINNING: Final = 1_000
 
 
 class Encoded(NamedTuple):
@@ -48,13 +50,13 @@ class _Scored:
 
     def __init__(self, model: _Model) -> None:
         self._pieces = msgspec.json.decode(model.vocab, type=list[_Piece])
-        texts = map(attrgetter("text"), self._pieces)
-        self._places = dict(zip(texts, range(len(self._pieces)), strict=True))
+        self._places = {piece.text: place for place, piece in enumerate(self._pieces)}
         # By first character: few pieces begin with most Chinese ones, so long texts without spaces
         # take an eighth of the time.
         self._longest: dict[str, int] = {}
         for text in self._places:
-            self._longest[text[:1]] = max(self._longest.get(text[:1], 0), len(text))
+            if len(text) > self._longest.get(text[:1], 0):
+                self._longest[text[:1]] = len(text)
         # What an unknown character costs depends on the lowest score of all pieces.
         lowest = min(self._pieces, key=attrgetter("score"))
         self._always = dict.fromkeys((self._pieces[model.unk_id or 0].text, lowest.text))
@@ -89,7 +91,10 @@ class Tokenizing:
         model = msgspec.json.decode(raw, type=_File).model
         self._scored = _Scored(model) if model.type == _SCORED else None
         if self._scored is not None:
-            raw = raw.replace(bytes(model.vocab), b'[["",0.0]]', 1)
+            vocab = bytes(model.vocab)
+            # Looking for all of it takes as long as reading it.
+            start = raw.index(vocab[:_BEGINNING])
+            raw = b'%b[["",0.0]]%b' % (raw[:start], raw[start + len(vocab) :])
         self._whole = Tokenizer.from_buffer(raw)
         self._whole.no_truncation()
         self._whole.no_padding()

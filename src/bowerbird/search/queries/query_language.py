@@ -124,7 +124,9 @@ def limits_of(text: str, now: int | None = None) -> WordQuery | None:
 
 
 def joined(texts: Sequence[str]) -> str:
-    """One query that matches what all of them match."""
+    """One query that matches what all of them match: nothing, if one of them has no words."""
+    if empty := [text for text in texts if parse(text).is_empty]:
+        return empty[0]
     return " ".join([_enclosed(text) for text in texts] if len(texts) > 1 else texts)
 
 

@@ -98,6 +98,7 @@ def _named(rendering: bytes, count: int) -> AuthorCount:
     return AuthorCount(author.author_username, author.author_details.name, count)
 
 
+_ANY_SIZE: Final = 1 << 40
 _MEDIA: Final = ", ".join(
     f"count(*) FILTER (WHERE b.media & {bit} <> 0)" for bit in media.BITS.values()
 )
@@ -136,9 +137,11 @@ class FacetStore(Store):
         rows = await self._matching("by_network", account, filter)
         return {networks.of_bits(bits): count for bits, count in rows}
 
-    async def renderings(self, account: Account, numbers: Sequence[int]) -> dict[int, bytes]:
-        """The stored JSON of these posts by number."""
-        values = {"numbers": numbers, **place_values(account)}
+    async def renderings(
+        self, account: Account, numbers: Sequence[int], most_bytes: int = _ANY_SIZE
+    ) -> dict[int, bytes]:
+        """The stored JSON of these posts by number, without larger ones."""
+        values = {"numbers": numbers, "most_bytes": most_bytes, **place_values(account)}
         rows = await self._database.lists(account).slow_rows(self._sql["numbered"], values)
         return {row[0]: row[1] for row in rows}
 

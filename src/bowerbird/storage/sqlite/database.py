@@ -153,13 +153,15 @@ class SqliteDatabase(SqliteDialect):
     ) -> None:
         """`release` is called when the file is closed; it releases the folder's lock.
 
-        `mapped_mb`: how much of the file each connection maps into memory.
+        `mapped_mb`: how much of the file short reads and the writer map into memory.
         """
         file = folder / FILE_NAME
         self._release = release
-        read = functools.partial(connect, file, read_only=True, mapped_mb=mapped_mb)
-        self._reader = read()
-        self._slow_readers = SlowReaders(read, slow_read_limit_s)
+        read = functools.partial(connect, file, read_only=True)
+        self._reader = read(mapped_mb=mapped_mb)
+        # Not mapped: long reads take as long, and each connection would keep its pages in memory.
+        unmapped = functools.partial(read, mapped_mb=0)
+        self._slow_readers = SlowReaders(unmapped, slow_read_limit_s)
         write = functools.partial(connect, file, mapped_mb=mapped_mb)
         self._watch = FileWatch()
         self._writer = Writer(write, folder, self._watch, write_wait_s)

@@ -43,13 +43,12 @@ def nothing_found(account: Account, filter: BookmarkFilter, ranking: Ranking) ->
     """Why a search has no result."""
     if not account.total:
         return "The library is empty."
-    if filter.meaning is not None and not any(map(str.isalnum, filter.meaning)):
+    has_no_meaning = filter.meaning is not None and not any(map(str.isalnum, filter.meaning))
+    if has_no_meaning or (filter.words is not None and filter.words.is_empty):
         return "The search has no words."
     if filter.meaning is not None and (filter.words is None or filter.words.limits is None):
         words = "" if filter.words is None else "has these words or "
         return f"No post {words}is close enough in meaning."
-    if filter.words is not None and filter.words.is_empty:
-        return "The search has no words."
     if ranking.unknown:
         return f"No post has {_named(ranking.unknown)}."
     filters = "" if filter.is_flags_and_words_only else " with these filters"

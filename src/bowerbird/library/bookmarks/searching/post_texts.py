@@ -82,11 +82,11 @@ def _highlighted(bookmark: bytes, highlighter: Highlighter) -> bytes:
 
 
 def fields_of(post: PostTexts) -> Sequence[tuple[str, str]]:
-    """The searchable texts with the names of their fields."""
+    """The searchable texts with the names of their fields; none in a field of a wrong type."""
     details = post.tweet_details
     article = details.article or {}
     quoted = details.quoted_tweet or {}
-    quoted_article = quoted.get("article") or {}
+    quoted_article = _dictionary(quoted, "article")
     fields = [
         ("text", details.text),
         ("article.title", article.get("title")),
@@ -105,9 +105,14 @@ def fields_of(post: PostTexts) -> Sequence[tuple[str, str]]:
         ("author_username", f"@{post.author_username}"),
         ("author_details.name", post.author_details.name),
         ("quoted_tweet.author_username", quoted.get("author_username")),
-        ("quoted_tweet.author_details.name", (quoted.get("author_details") or {}).get("name")),
+        ("quoted_tweet.author_details.name", _dictionary(quoted, "author_details").get("name")),
     ]
-    return [(name, text) for name, text in fields if text]
+    return [(name, text) for name, text in fields if text and isinstance(text, str)]
+
+
+def _dictionary(of: dict[str, Any], name: str) -> dict[str, Any]:
+    found = of.get(name)
+    return found if isinstance(found, dict) else {}
 
 
 def _body(name: str, article: dict[str, Any]) -> tuple[str, str | None]:

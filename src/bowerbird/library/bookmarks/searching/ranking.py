@@ -35,6 +35,8 @@ _CONSIDERED: Final = 5_000
 # fewer posts are counted.
 _COUNTS: Final = 2_000
 _COUNTED_AT_LEAST: Final = 300
+# Of a post whose words are compared with others; no article is as long. 50 of them are read.
+_COMPARED_BYTES: Final = 1 << 20
 # Longer lists of numbers are filtered by those of the whole library.
 _FEW_CHARACTERS: Final = 2_000
 
@@ -240,6 +242,8 @@ class Rankings(Service):
 
         assert filter.meaning is not None
         words = filter.words
+        if words is not None and words.is_empty:
+            return _NOTHING
         # Excluded words and conditions apply to results by meaning; the other words only rank.
         limits = msgspec.structs.replace(filter, meaning=None, words=words and words.limits)
         matching = await self._matching(account, limits)
@@ -348,7 +352,7 @@ class Rankings(Service):
         from bowerbird.search.meaning.arrays import likeness_of  # noqa: PLC0415 - imports numpy
         from bowerbird.search.scoring import word_columns  # noqa: PLC0415 - imports numpy
 
-        stored = await self._stores.facets.renderings(account, numbers)
+        stored = await self._stores.facets.renderings(account, numbers, _COMPARED_BYTES)
 
         def compare() -> "Floats":
             words = [compared_words(stored[n] + b"}") if n in stored else () for n in numbers]

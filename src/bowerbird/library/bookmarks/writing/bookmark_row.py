@@ -13,7 +13,14 @@ from bowerbird.model import json_depth, languages
 from bowerbird.model.arrival import Incoming, Placement
 from bowerbird.model.instants import UNKNOWN
 from bowerbird.model.posts import networks, traits
-from bowerbird.model.posts.bookmarks import RENDER_VERSION, ImportRecord, Post, own_words, rendering
+from bowerbird.model.posts.bookmarks import (
+    RENDER_VERSION,
+    ImportRecord,
+    Post,
+    check_open_fields,
+    own_words,
+    rendering,
+)
 from bowerbird.model.posts.media import DOMAIN, TITLE, attached_texts, bits_of
 from bowerbird.model.words import first_line, order_key
 from bowerbird.search.words.languages import sure_language
@@ -202,14 +209,16 @@ def stored_occurrences(renderings: Sequence[bytes]) -> Counter[str]:
 
 
 def stored_words(rendering: bytes) -> str | None:
-    """The tokens of a stored post; None if it cannot be decoded."""
+    """The tokens of a stored post; None if it cannot be read."""
     post = stored_post(rendering)
     return None if post is None else words_of(post)
 
 
 def stored_post(rendering: bytes) -> Post | None:
-    """A post from its stored JSON; None if it cannot be decoded."""
+    """A post from its stored JSON; None if it cannot be decoded or a field has a wrong type."""
     try:
-        return _decode(json_depth.cut(rendering + b"}"))
+        post = _decode(json_depth.cut(rendering + b"}"))
+        check_open_fields(post.tweet_details)
     except msgspec.MsgspecError:
         return None
+    return post

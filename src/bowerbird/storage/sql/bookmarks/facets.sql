@@ -58,3 +58,4 @@ SELECT b.number, c.rendering
   JOIN content AS c ON c.account_id = b.account_id AND c.number = b.number
  WHERE b.account_id = :account_id
    AND b.number = ANY(CAST(:numbers AS bigint[]))
+   AND length(c.rendering) <= CAST(:most_bytes AS bigint)
