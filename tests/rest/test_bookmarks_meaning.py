@@ -364,6 +364,27 @@ async def test_an_exact_hit_among_similar_texts_is_in_the_first_ten(alice: Membe
         assert wanted["post_id"] in first_ten, text
 
 
+async def test_nearness_counts_less_in_a_script_that_no_model_knows(alice: Member) -> None:
+    ids = await _filled(alice)
+    greek = make.post(text="Γάτες που κοιμούνται όλη την ημέρα δίπλα στο παράθυρο.")
+    await alice.save_all([greek, make.post(text="Πράσινη πόρτα.")])
+    await alice.embed()
+
+    async def score(asked: str, post_id: str, **words: str) -> float:
+        listed = await alice.listed(vector_search_term=asked, **words)
+        found: float = next(p["score"] for p in listed["data"] if p["post_id"] == post_id)
+        return found
+
+    # These posts have none of the words.
+    for asked, post_id, share in (
+        ("σκύλος κοντά πόρτα", greek["post_id"], 0.4),
+        ("pets", ids["cat"], 1),
+    ):
+        by_meaning = await score(asked, post_id)
+        both = await score(asked, post_id, q=asked)
+        assert both == pytest.approx(share * by_meaning, abs=1e-4), asked
+
+
 async def test_posts_with_a_common_word_come_before_similar_ones_without_it(alice: Member) -> None:
     texts = [
         f"A walk by the river this morning, note {n}{' with zephyr' * (n % 5 > 0)}"

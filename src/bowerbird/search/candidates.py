@@ -31,6 +31,8 @@ CLEARLY_ABOVE: Final = 0.15
 _FIRST_SHARES: Final = (2 / 3, 1 / 3)
 # What they count in the emphasis of words, of which a post has few.
 _FIRST_BY_WORDS: Final = (6 / 11, 3 / 11, 2 / 11)
+# What similarities count if no model knows the script of the query.
+NOT_UNDERSTOOD: Final = 0.4
 # How many of the best get a likeness. It takes 2 ms of CPU per model.
 LIKENED: Final = 100
 # By words, their texts are read.
@@ -135,13 +137,22 @@ def best_so_far(found: Candidates, words: WordScores, most: int) -> Candidates:
 
 
 def scores(
-    found: Candidates, words: WordScores, counted: Counted, *, is_by_words: bool = True
+    found: Candidates,
+    words: WordScores,
+    counted: Counted,
+    *,
+    trust: float = 1.0,
+    is_by_words: bool = True,
 ) -> Floats:
-    """`is_by_words`: the words of the first posts tell more, because no vector does."""
+    """`trust`: what similarities count.
+
+    `is_by_words`: the words of the first posts tell more, because no vector does.
+    """
     often, lengths = words.occurrences(found.held, found.numbers, counted)
 
     def score(bm25: Floats) -> Floats:
-        scores: Floats = found.cosines + words.score(found.coverage, bm25)
+        by_words = words.score(found.coverage, bm25)
+        scores: Floats = np.float32(trust) * found.cosines + by_words
         return scores
 
     scores = score(words.bm25(often, lengths))

@@ -15,8 +15,10 @@
 
 The square rewards posts with nearly all of the words. Some of the words of a long query tell much,
 some of two or three words are chance. Without a search by meaning, the cosine is left
-out. A word of a long query tells more in bm25 if the first posts of a list without this have
-it more often than others (`WordScores.emphasis`). Reasons and measurements: docs/adr/0038.
+out. If no model knows the script of the query, the cosine and the likeness count less
+(`candidates.NOT_UNDERSTOOD`). A word of a long query tells more in bm25 if the first posts of a
+list without this have it more often than others (`WordScores.emphasis`). Reasons and
+measurements: docs/adr/0038.
 """
 
 from collections.abc import Sequence

@@ -20,7 +20,7 @@ from bowerbird.lru import LruCache
 from bowerbird.model.accounts import Account
 from bowerbird.model.words import VectorStoreState
 from bowerbird.search.meaning.embedding import NO_FLOOR
-from bowerbird.search.meaning.models import Models, first_share, is_known
+from bowerbird.search.meaning.models import Models, first_share, is_known, is_understood
 from bowerbird.storage.database import Database, Reader
 from bowerbird.storage.words.vectors import VectorStore
 
@@ -343,6 +343,11 @@ class SemanticSearch(Service):
         second = self._letters_of_second(store.built_second, text)
         found = await asyncio.gather(self._letters_per_piece(store, text), second)
         return is_known(text, [each for each in found if each is not None])
+
+    def understands(self, store: VectorStoreState, text: str) -> bool:
+        """Whether a model knows the script of a query. A service may know all."""
+        has_second = store.built_second is not None
+        return self._floor(store) == NO_FLOOR or is_understood(text, has_second=has_second)
 
     async def _letters_of_second(self, store: VectorStoreState | None, text: str) -> float | None:
         with suppress(Refusal):

@@ -249,7 +249,7 @@ class Rankings(Service):
         matching = await self._matching(account, limits)
         if not len(matching):
             return _NOTHING
-        near = candidates.NOTHING_NEAR
+        near, trust = candidates.NOTHING_NEAR, 1.0
         # A store without dimensions means that no post contains any text.
         if store is not None and store.dimensions and not (words and words.is_address):
             # Together, because the first search after a start loads models and reads vectors.
@@ -258,6 +258,8 @@ class Rankings(Service):
                 self._is_known(account, store, filter),
             )
             near = found if is_known else near
+            if not self._meaning.understands(store, filter.meaning):
+                trust = candidates.NOT_UNDERSTOOD
             if filter.post_ids is not None:
                 # Posts that were chosen one by one are listed however far they are.
                 near = replace(near, floor=NO_FLOOR)
@@ -283,7 +285,9 @@ class Rankings(Service):
             is_relaxed=is_relaxed and (words.is_sentence or not exact),
         )
         with_vectors = store if is_ordered and len(near.numbers) else None
-        ranking, both = await self._scored(account, read, find, with_vectors, is_ordered=is_ordered)
+        ranking, both = await self._scored(
+            account, read, find, with_vectors, trust=trust, is_ordered=is_ordered
+        )
         is_close = bool(exact) or candidates.are_close(both, near.floor)
         return msgspec.structs.replace(
             ranking,
@@ -308,11 +312,13 @@ class Rankings(Service):
         find: "Callable[[], Candidates]",
         store: VectorStoreState | None = None,
         *,
+        trust: float = 1.0,
         is_ordered: bool = True,
     ) -> "tuple[Ranking, Candidates]":
         """Counts the words of the best candidates, and orders these. All candidates too.
 
         `store`: whose vectors tell how alike posts are. Without it, their words do.
+        `trust`: what similarities count.
         """
         from bowerbird.search import candidates  # noqa: PLC0415 - imports numpy
 
@@ -328,9 +334,14 @@ class Rankings(Service):
         found, best, numbers = await asyncio.to_thread(choose)
         counted = await self._words.counted(account, tokens, numbers)
         scores = await asyncio.to_thread(
-            candidates.scores, best, read.scores, counted, is_by_words=store is None
+            candidates.scores,
+            best,
+            read.scores,
+            counted,
+            trust=trust,
+            is_by_words=store is None,
         )
-        weight = read.scores.likeness_weight()
+        weight = trust * read.scores.likeness_weight()
         if is_ordered and weight and len(scores):
             most = candidates.LIKENED if store else candidates.LIKENED_BY_WORDS
             places, shares = candidates.best_of(best.numbers, scores, most)
