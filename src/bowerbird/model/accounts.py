@@ -122,7 +122,7 @@ class ActivityKind(StrEnum):
     with_detail: str
     without: str
 
-    def __new__(cls, stored: str, with_detail: str, without: str = "") -> Self:
+    def __new__(cls, stored: str, with_detail: str = "", without: str = "") -> Self:
         kind = str.__new__(cls, stored)
         kind._value_ = stored
         kind.with_detail, kind.without = with_detail, without or with_detail

@@ -72,30 +72,29 @@ def write(archive: IO[bytes], parts: dict[str, Path], about: Manifest, advance: 
 
 def read(archive: IO[bytes], into: Path | None, advance: Advance) -> Manifest:
     """Validates the whole archive, and unpacks it into an empty folder if one is given."""
-    found: dict[str, Member] = {}
     progress = _Progress("Reading", _size(archive), advance)
+    found, manifest = _members(archive, lambda tar, header: _extract(tar, header, into, progress))
+    return _verified(manifest, found)
+
+
+def outline(archive: IO[bytes]) -> Manifest:
+    """The manifest of a file that has the form of a backup. Does not read the other members."""
+    _, manifest = _members(archive, lambda _, header: Member(header.size, ""))
+    return _decoded(manifest)
+
+
+def _members(
+    archive: IO[bytes], take: Callable[[tarfile.TarFile, tarfile.TarInfo], Member]
+) -> tuple[dict[str, Member], bytes]:
+    """What `take` makes of each member, and the manifest, which is the last one."""
+    found: dict[str, Member] = {}
     try:
         with tarfile.TarFile(fileobj=archive, mode="r", tarinfo=_Header) as tar:
             for header in tar:
                 _require_acceptable(header, found)
                 if header.name == _MANIFEST:
-                    return _verified(_manifest_bytes(tar, header), found)
-                found[header.name] = _extract(tar, header, into, progress)
-    except (tarfile.TarError, ValueError, OverflowError, EOFError) as error:
-        raise BadArchive(f"The file is damaged or not a backup: {error}.") from None
-    raise BadArchive("The file ends before its manifest, so the backup is incomplete.")
-
-
-def outline(archive: IO[bytes]) -> Manifest:
-    """The manifest of a file that has the form of a backup. Does not read the other members."""
-    seen: dict[str, Member] = {}
-    try:
-        with tarfile.TarFile(fileobj=archive, mode="r", tarinfo=_Header) as tar:
-            for header in tar:
-                _require_acceptable(header, seen)
-                if header.name == _MANIFEST:
-                    return _decoded(_manifest_bytes(tar, header))
-                seen[header.name] = Member(header.size, "")
+                    return found, _manifest_bytes(tar, header)
+                found[header.name] = take(tar, header)
     except (tarfile.TarError, ValueError, OverflowError, EOFError) as error:
         raise BadArchive(f"The file is damaged or not a backup: {error}.") from None
     raise BadArchive("The file ends before its manifest, so the backup is incomplete.")
