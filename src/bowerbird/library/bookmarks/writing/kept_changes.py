@@ -107,7 +107,7 @@ class KeptChanges(TimedService):
             kept=onto.kept + len(changed),
         )
         await self._stores.bulk.insert(library, row)
-        await self._stores.bulk.record_named(library, row.number, changed, library.version + 1)
+        await self._stores.bulk.record(library, row.number, changed, library.version + 1)
         return row
 
     async def number(self, library: LockedLibrary) -> int:
