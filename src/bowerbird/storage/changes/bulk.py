@@ -172,9 +172,7 @@ class BulkStore(Store):
         owned = [{"post_id": one, "field": field} for one, field in fields]
         spared = PostField.TRASHED if is_recorded else _NO_FIELD
         created = [{"post_id": one, "spared": spared} for one in posts]
-        if library.last_change == 0 or not (owned or created):
-            return
-        if library.last_change is None and not await self._of(library, "has_any"):
+        if not (owned or created) or not await self._of(library, "has_any"):
             return
         await self._do_many(library, "take_over_field", owned)
         await self._do_many(library, "take_over_post", created)

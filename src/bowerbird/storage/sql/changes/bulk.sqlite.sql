@@ -1,2 +1,0 @@
--- name: has_any
--- The lock of the library has told already.
