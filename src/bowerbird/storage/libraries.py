@@ -36,11 +36,6 @@ class LockedLibrary(Writable):
     next_label_id: int
     # Before this transaction.
     version: int
-    # When it was locked; None if that has to be read after the lock.
-    has_rename: bool | None = None
-    # The number of the latest change that is kept for its undo, 0 without one.
-    last_change: int | None = None
-    has_open_change: bool | None = None
 
     @property
     def values(self) -> dict[str, Any]:
@@ -69,18 +64,8 @@ class LibraryStore(Store):
         rows = await transaction.rows(self._sql["lock"], {"account_id": account_id})
         if not rows:
             return None
-        local_number, next_number, next_label_id, version, renamed, last_change, is_open = rows[0]
-        return LockedLibrary(
-            transaction,
-            account_id,
-            place_of(local_number),
-            next_number,
-            next_label_id,
-            version,
-            None if renamed is None else bool(renamed),
-            last_change,
-            None if is_open is None else bool(is_open),
-        )
+        local_number, *others = rows[0]
+        return LockedLibrary(transaction, account_id, place_of(local_number), *others)
 
     async def version(self, library: Readable) -> int | None:
         """None if the account no longer exists."""

@@ -35,9 +35,9 @@ _REPLACED: Final = {
         (rf"= ANY\(CAST\({_VALUE} AS \w+\[\]\)\)", r"IN (SELECT value FROM json_each(\1))"),
         # SQLite has the account of a post in the key of its content.
         (r"\bc\.account_id = (\w+)\.account_id AND c\.number = \1\.", r"c.place = :place + \1."),
-        # Only one transaction writes: no other one has locked a row.
+        # Only one transaction writes, and it has locked the whole file.
         (r"= ANY\(ARRAY\(((?:.|\n)*?)\)\)\nRETURNING", r"IN (\1)\nRETURNING"),
-        (r"\s+FOR UPDATE SKIP LOCKED", ""),
+        (r"\s+FOR UPDATE( SKIP LOCKED)?", ""),
         (r"\bstrpos\(", "instr("),
         (r" AS bytea\)", " AS BLOB)"),
     ),

@@ -396,14 +396,11 @@ class Bookmarks(TimedService):
                 archived_only=filter.archived_only,
             )
         key = (account.account_id, account.epoch, account.version, filter)
-        found = self._totals.get(key)
+        found: int | None = self._totals.get(key)
         if found is None:
-            found = await self._stores.bookmarks.count_if_found(account, filter)
-            if found is None:
-                # Of the hidden posts too, which are counted next.
-                self._totals.put((*key[:3], _with_hidden(filter)), 0)
-            self._totals.put(key, found or 0)
-        return int(found or 0)
+            found = await self._stores.bookmarks.count(account, filter)
+            self._totals.put(key, found)
+        return found
 
     async def _not_found(self, account: Account, filter: BookmarkFilter) -> Sequence[str] | None:
         if filter.post_ids is None:

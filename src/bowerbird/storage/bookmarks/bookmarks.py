@@ -156,17 +156,14 @@ class BookmarkStore:
         return bool(rows[0][0])
 
     async def count(self, account: Account, filter: BookmarkFilter) -> int:
-        return await self.count_if_found(account, filter) or 0
-
-    async def count_if_found(self, account: Account, filter: BookmarkFilter) -> int | None:
-        """How many match. If SQLite finds that no post has the words, whatever its flags: None."""
         fragments, values = narrowing(self._database, account, filter)
         fragments = starting_with_matches(filter, fragments)
         sql, many = self._statement("count", *fragments), ""
         if "wanted" in values and "filter_wanted_of_many" in self._sql:
             many = self._statement("count", *of_many(fragments))
         rows = await self._rows(account, sql, values, many)
-        return int(rows[0][0]) if rows else None
+        # SQLite has none if no post of the account has the words.
+        return int(rows[0][0]) if rows else 0
 
     async def count_after(
         self, account: Account, filter: BookmarkFilter, sort: Sort, value: int | str

@@ -23,7 +23,6 @@ from bowerbird.storage.libraries import LockedLibrary
 
 _SEPARATOR: Final = ","
 _FIRST_PART: Final = 1
-_MANY: Final = 100
 # No label and no `PostField` has it.
 _NO_FIELD: Final = -100
 
@@ -138,21 +137,6 @@ class BulkStore(Store):
         ]
         await self._do_many(library, "record", rows)
 
-    async def record_named(
-        self, library: LockedLibrary, change: int, changed: Sequence[Changed], version: int
-    ) -> None:
-        """`record` for a change without any rows yet: few statements for many posts."""
-        if len(changed) < _MANY or any(one.kept is not None for one in changed):
-            await self.record(library, change, changed, version)
-            return
-        posts: dict[tuple[int, bool], list[str]] = {}
-        for one in changed:
-            posts.setdefault((one.field, one.was_set), []).append(one.post_id)
-        values = {"change": change, "version": version}
-        for (field, was_set), ids in posts.items():
-            row = {"field": field, "was_set": was_set, "post_ids": sorted(ids)}
-            await self._do(library, "record_posts", **values, **row)
-
     async def first_posts(self, library: LockedLibrary, change: int, limit: int) -> list[Recorded]:
         rows = await self._of(library, "first_posts", change=change, limit=limit)
         return [
@@ -188,9 +172,7 @@ class BulkStore(Store):
         owned = [{"post_id": one, "field": field} for one, field in fields]
         spared = PostField.TRASHED if is_recorded else _NO_FIELD
         created = [{"post_id": one, "spared": spared} for one in posts]
-        if library.last_change == 0 or not (owned or created):
-            return
-        if library.last_change is None and not await self._of(library, "has_any"):
+        if not (owned or created) or not await self._of(library, "has_any"):
             return
         await self._do_many(library, "take_over_field", owned)
         await self._do_many(library, "take_over_post", created)

@@ -327,7 +327,7 @@ class Changeset(Service):
 
     async def claim(self) -> None:
         """A change that is about to delete a label leaves it on the posts that have got it here."""
-        if self._labelled and self.library.has_open_change is not False:
+        if self._labelled:
             await self._stores.bulk.claim(self.library, sorted(self._labelled), self.version)
 
     async def _write(self, now: int) -> None:
@@ -335,7 +335,7 @@ class Changeset(Service):
         if self._flagged:
             await self._stores.changesets.set_flags(self.library, list(self._flagged.values()))
         await self._write_tags()
-        if not self._is_recorded and self.library.last_change != 0:
+        if not self._is_recorded:
             fields = [(one.post_id, one.field) for one in self.changed]
             await self._stores.bulk.take_over(self.library, fields, self._purged)
         await self._stores.libraries.advance(

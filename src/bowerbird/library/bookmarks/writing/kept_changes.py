@@ -88,10 +88,8 @@ class KeptChanges(TimedService):
             return onto
         now = self._clock()
         if onto is None:
-            number = library.last_change
-            if number is None:
-                number = await self._stores.bulk.next_number(library) - 1
-            onto = new_change(number + 1, action, [], 0, now)
+            number = await self._stores.bulk.next_number(library)
+            onto = new_change(number, action, [], 0, now)
         else:
             await self._stores.bulk.remove(library, onto.number)
         is_large = len(changed) > _SMALL_ROWS or onto.number % _SMALL_CHANGES == 0
@@ -107,7 +105,7 @@ class KeptChanges(TimedService):
             kept=onto.kept + len(changed),
         )
         await self._stores.bulk.insert(library, row)
-        await self._stores.bulk.record_named(library, row.number, changed, library.version + 1)
+        await self._stores.bulk.record(library, row.number, changed, library.version + 1)
         return row
 
     async def number(self, library: LockedLibrary) -> int:

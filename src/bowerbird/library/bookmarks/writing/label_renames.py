@@ -102,7 +102,7 @@ class LabelRenames(Service):
     async def lock(self, transaction: Transaction, account_id: int) -> LockedLibrary:
         """Locks the library. If a label is being renamed, that is finished before."""
         library = await self._stores.libraries.lock(transaction, account_id)
-        if library.has_rename is not False and await self._stores.labels.being_renamed(library):
+        if await self._stores.labels.being_renamed(library):
             raise DoFirst(lambda: self.finish(account_id))
         return library
 

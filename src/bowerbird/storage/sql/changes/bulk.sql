@@ -1,3 +1,9 @@
+-- name: has_any
+SELECT 1
+  FROM bulk_change AS c
+ WHERE c.account_id = :account_id
+ LIMIT 1
+
 -- name: next_number
 SELECT coalesce(max(c.number), 0) + 1
   FROM bulk_change AS c
