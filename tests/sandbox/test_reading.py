@@ -30,21 +30,6 @@ pytestmark = pytest.mark.anyio
 READ = ("/bookmarks", "/labels", "/views", "/views/birds", "/views/birds/bookmarks")
 
 
-async def test_the_default_list_returns_twenty_unread_posts(visitor: Visitor) -> None:
-    response = await visitor.read("/bookmarks")
-    unread = [p for p in trying.posts() if not p["is_read"] and not p["is_archived"]]
-
-    assert len(response["data"]) == 20
-    assert response["meta"]["total_count"] == len(unread) > 40
-    assert response["meta"]["sandbox"] is True
-
-
-async def test_paging_returns_every_post_once_newest_first(visitor: Visitor) -> None:
-    posts = sorted(trying.posts(), key=lambda post: -post["sort_index"])
-
-    assert await visitor.crawl(limit=7, **EVERYTHING) == [post["post_id"] for post in posts]
-
-
 @in_turn(("path", "encoding"), product(READ, ("identity", "gzip", "zstd")))
 async def test_a_response_has_the_sandbox_mark_in_every_encoding_and_from_the_cache(
     visitor: Visitor, path: str, encoding: str

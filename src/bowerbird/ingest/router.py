@@ -41,7 +41,6 @@ from bowerbird.storage.database import Transaction
 from bowerbird.storage.files import UploadFolders
 from bowerbird.wire import form_files, router, writes
 from bowerbird.wire.auth import bearer_token, unauthorized
-from bowerbird.wire.idempotency import Idempotency, Replay, Write
 from bowerbird.wire.metrics import RequestMetrics
 from bowerbird.wire.pipeline import (
     MAX_BODY_BYTES,
@@ -71,20 +70,18 @@ class Sending:
         *,
         labels: LabelList,
         saving: Saving,
-        idempotency: Idempotency,
+        keyed: Writes,
         rates: Rates,
         clock: Clock,
-        upgrade_url: str,
     ) -> None:
         self._runs = runs
         self._pages = pages
         self._events = events
         self._labels = labels
-        self._save = save_handler(saving, Writes(idempotency, upgrade_url))
-        self._idempotency = idempotency
+        self._save = save_handler(saving, keyed)
+        self._keyed = keyed
         self._rates = rates
         self._clock = clock
-        self._upgrade_url = upgrade_url
 
     def routes(self) -> list[Served]:
         return [
@@ -104,21 +101,10 @@ class Sending:
 
         async def start(transaction: Transaction) -> Reply:
             started = await self._runs.start(transaction, account, sent)
-            reply = writes.done(started, status=201)
-            location = f"{operations.PREFIX}/runs/{started.run_id}".encode()
-            return Reply(reply.status, [*reply.headers, (b"location", location)], reply.body)
+            return writes.created(started, f"{operations.PREFIX}/runs/{started.run_id}")
 
-        write = Write(
-            account_id=account.account_id,
-            effect=start,
-            to_reply=self._to_reply,
-            key=request.headers.get(b"idempotency-key"),
-            fingerprint=fingerprint,
-        )
-        result = await self._idempotency.run(write)
-        if isinstance(result, Replay):
-            return Reply(result.status, [JSON, *PRIVATE, *result.headers, REPLAYED], result.body)
-        return result
+        key = request.headers.get(b"idempotency-key")
+        return await self._keyed.once(account.account_id, start, key=key, fingerprint=fingerprint)
 
     async def _get_run(self, account: Account, request: Request) -> Reply:
         run = await self._runs.find(account, request.path_params["run_id"])
@@ -169,11 +155,6 @@ class Sending:
         )
         await self._runs.note_use(account)
         return reply
-
-    def _to_reply(self, result: Reply | Refusal) -> Reply:
-        if isinstance(result, Refusal):
-            return envelope.refusal(result, self._upgrade_url)
-        return result
 
 
 def _run_request(request: Request, body: bytes) -> tuple[RunRequest, bytes]:
@@ -397,10 +378,9 @@ def ingest(
         IngestEvents(database, clock),
         labels=services.labels.listed,
         saving=services.saving,
-        idempotency=services.idempotency,
+        keyed=Writes(services.idempotency, settings.upgrade_url),
         rates=rates,
         clock=clock,
-        upgrade_url=settings.upgrade_url,
     )
     of_files = FileHandlers(
         services.file_jobs, services.uploads, rates=rates, api_origin=settings.api_origin

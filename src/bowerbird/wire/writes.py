@@ -116,7 +116,13 @@ class Writes:
                     raise ready
                 return reply(await change(transaction, *given))
 
-            answer = await self._run(call, fingerprint, run, wait)
+            answer = await self.once(
+                *(call.account.account_id, run),
+                key=call.idempotency_key,
+                fingerprint=fingerprint,
+                charge=call.charge,
+                wait=None if wait is None else partial(wait, call),
+            )
             after(ready)
             return answer
 
@@ -127,22 +133,11 @@ class Writes:
             await self._libraries.lock(transaction, call.account.account_id)
             check(call, await current(transaction, call))
 
-    async def _run(
-        self,
-        call: Call,
-        fingerprint: bytes,
-        effect: Callable[[Transaction], Awaitable[Reply]],
-        wait: Wait | None,
+    async def once(
+        self, account_id: int, effect: Callable[[Transaction], Awaitable[Reply]], **how: Any
     ) -> Reply:
-        write = Write(
-            account_id=call.account.account_id,
-            effect=effect,
-            to_reply=self._to_reply,
-            key=call.idempotency_key,
-            fingerprint=fingerprint,
-            charge=call.charge,
-            wait=None if wait is None else partial(wait, call),
-        )
+        """The answer to a write, or the stored one of its first request; `how` as in `Write`."""
+        write: Write[Reply] = Write(account_id, effect, self._to_reply, **how)
         result = await self._idempotency.run(write)
         if isinstance(result, Replay):
             return Reply(result.status, [JSON, *PRIVATE, *result.headers, REPLAYED], result.body)

@@ -1,6 +1,6 @@
 """The tools that list saved posts, search them, and find similar ones."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from typing import Annotated, ClassVar, Final, Literal
 
 import msgspec
@@ -235,9 +235,8 @@ def _similar_tool(bookmarks: Bookmarks) -> BoundTool:
             limit=values.limit,
         )
 
-        async def read(limit: int | None) -> BookmarkList:
-            page = query if limit is None else msgspec.structs.replace(query, limit=limit)
-            return await bookmarks.similar(account, values.post_id, page)
+        def read(asked: SimilarQuery) -> Awaitable[BookmarkList]:
+            return bookmarks.similar(account, values.post_id, asked)
 
         async def remark(listed: BookmarkList) -> list[str]:
             flags = guidance.by_default(flags_of(query))
@@ -247,20 +246,15 @@ def _similar_tool(bookmarks: Bookmarks) -> BoundTool:
                 # More posts would not be shown, so they are not worth a second search.
                 return [guidance.uncounted(flags)]
             whole = msgspec.structs.replace(query, limit=1, **dict.fromkeys(flags, False))
-            near = await bookmarks.similar(account, values.post_id, whole)
+            near = await read(whole)
             return guidance.included(flags, near.total_count - listed.total_count)
 
         async def explain(listed: BookmarkList) -> list[str]:
             return await remark(listed) or posts.why_empty(listed, "No post matches.")
 
-        pages = posts.Pages(
-            account=account,
-            zone=await bookmarks.zone(account),
-            read=read,
-            applied={"post_id": values.post_id},
-            explain=explain,
-            remark=remark,
+        applied = {"post_id": values.post_id}
+        return await posts.page(
+            *(bookmarks, account, query, read), applied=applied, explain=explain, remark=remark
         )
-        return await posts.page(pages, "concise")
 
     return binding.reads(SIMILAR, similar_bookmarks, gate=plans.check_similar)

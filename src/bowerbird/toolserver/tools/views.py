@@ -31,7 +31,7 @@ from bowerbird.search.queries.spelling import nearest
 from bowerbird.toolserver.tools import binding, vocabulary
 from bowerbird.toolserver.tools.bulk import Undoable, undoable
 from bowerbird.toolserver.tools.results import guidance, posts, response_size
-from bowerbird.toolserver.tools.results.posts import Page, Pages, ResponseFormat
+from bowerbird.toolserver.tools.results.posts import Page, ResponseFormat
 from bowerbird.toolserver.tools.tool import (
     DESTROYS,
     READS,
@@ -211,10 +211,6 @@ async def _bookmarks(
     view = await _found(views, account, values.slug)
     query = ViewBookmarksQuery(values.limit, values.cursor, values.bucket)
 
-    async def read(limit: int | None) -> BookmarkList:
-        page = query if limit is None else msgspec.structs.replace(query, limit=limit)
-        return await views.bookmarks(account, view, page)
-
     applied: Json = {
         "view": view.slug,
         "base_query": vocabulary.in_published_words(view.base_query),
@@ -230,15 +226,13 @@ async def _bookmarks(
         said = [*([listed.hint] if listed.hint else []), *await remark(listed)]
         return said or posts.why_empty(listed, _NO_POSTS)
 
-    pages = Pages(
-        account=account,
-        zone=await bookmarks.zone(account),
-        read=read,
+    return await posts.page(
+        *(bookmarks, account, query, lambda asked: views.bookmarks(account, view, asked)),
         applied=applied,
         explain=explain,
         remark=remark,
+        response_format=values.response_format,
     )
-    return await posts.page(pages, values.response_format or "concise")
 
 
 async def _found(views: Views, account: Account, slug: str) -> View:

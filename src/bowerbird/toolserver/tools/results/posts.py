@@ -7,7 +7,7 @@ false, empty, or follows from others is left out.
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from html import unescape
-from typing import Annotated, Any, Final, Literal, Protocol
+from typing import Annotated, Any, Final, Literal, Protocol, TypeVar
 from zoneinfo import ZoneInfo
 
 import msgspec
@@ -203,8 +203,9 @@ IDS: Final = "ids"
 DETAILED_CHARS: Final = 2_000
 _IN_FULL: Final = "get_bookmarks returns a post in full."
 
-List = Callable[[int | None], Awaitable[BookmarkList]]
-"""Reads a page with this limit; None is the limit that the caller sent."""
+Q = TypeVar("Q", bound=Struct)
+Say = Callable[[BookmarkList], Awaitable[list[str]]]
+"""Sentences about a list."""
 
 
 class _Id(Struct, frozen=True):
@@ -213,28 +214,6 @@ class _Id(Struct, frozen=True):
 
 _ids: Final = msgspec.json.Decoder(list[_Id]).decode
 _whole: Final = msgspec.json.Decoder(list[Json]).decode
-
-
-async def _no_match(listed: BookmarkList) -> list[str]:
-    return why_empty(listed, "No post matches.")
-
-
-async def _nothing(_: BookmarkList) -> list[str]:
-    return []
-
-
-class Pages(Struct, frozen=True, kw_only=True):
-    """How to read the pages of a list, and what to say about it."""
-
-    account: Account
-    # Of the days in the short form.
-    zone: ZoneInfo
-    read: List
-    # The filters that a result repeats.
-    applied: Json
-    # Sentences about a list without posts, and about one with posts.
-    explain: Callable[[BookmarkList], Awaitable[list[str]]] = _no_match
-    remark: Callable[[BookmarkList], Awaitable[list[str]]] = _nothing
 
 
 class Page(Struct, kw_only=True, omit_defaults=True):
@@ -254,41 +233,55 @@ class Page(Struct, kw_only=True, omit_defaults=True):
     advice: str = ""
 
 
-async def page(pages: Pages, response_format: str) -> Page:
-    """A page that fits in a result. Its cursor continues after the last post that it contains."""
-    listed = await pages.read(None)
+async def page(
+    bookmarks: Bookmarks,
+    account: Account,
+    query: Q,
+    read: Callable[[Q], Awaitable[BookmarkList]],
+    *,
+    applied: Json,
+    explain: Say,
+    remark: Say,
+    response_format: str | None = None,
+) -> Page:
+    """A page that fits in a result. Its cursor continues after the last post that it contains.
+
+    `applied` are the filters that the result repeats. `explain` is about a list without posts, and
+    `remark` about one with posts.
+    """
+    zone = await bookmarks.zone(account)
+    response_format = response_format or "concise"
+    listed = await read(query)
     found = listed.count
-    filters = response_size.short_filters(vocabulary.in_published_words(pages.applied))
-    sort_by = pages.applied.get("sort_by")
+    filters = response_size.short_filters(vocabulary.in_published_words(applied))
+    sort_by = applied.get("sort_by")
     if response_format == IDS:
         post_ids = [one.post_id for one in _ids(b"[%b]" % listed.body)]
-        bookmarks, is_truncated = None, False
+        shown, is_truncated = None, False
     else:
         max_bytes = response_size.RECORDS_BYTES - response_size.size(filters)
-        fitted = response_size.fit(
-            forms(listed.body, response_format, pages.zone, sort_by), max_bytes
-        )
+        fitted = response_size.fit(forms(listed.body, response_format, zone, sort_by), max_bytes)
         while not fitted.is_all:
             # Read again with a smaller limit, so that the cursor skips no post that was left out.
-            listed = await pages.read(len(fitted.records))
+            listed = await read(msgspec.structs.replace(query, limit=len(fitted.records)))
             fitted = response_size.fit(
-                forms(listed.body, response_format, pages.zone, sort_by), max_bytes
+                forms(listed.body, response_format, zone, sort_by), max_bytes
             )
-        post_ids, bookmarks = None, fitted.records
+        post_ids, shown = None, fitted.records
         is_truncated = fitted.is_truncated or any(p.get("truncated") for p in fitted.records)
     sentences = [f"{response_size.TRUNCATED} {_IN_FULL}"] if is_truncated else []
     sentences += [listed.hint] if listed.hint and listed.total_count else []
     sentences += _pending(listed.vector_pending)
-    sentences += _more(pages.account, listed, found)
-    sentences += await pages.remark(listed) if listed.total_count else await pages.explain(listed)
+    sentences += _more(account, listed, found)
+    sentences += await (remark if listed.total_count else explain)(listed)
     return Page(
-        content_is="" if bookmarks is None else QUOTED_POSTS,
-        bookmarks=bookmarks,
+        content_is="" if shown is None else QUOTED_POSTS,
+        bookmarks=shown,
         post_ids=post_ids,
         count=listed.count,
         total_count=listed.total_count,
         # The free plan would refuse it.
-        next_cursor=None if pages.account.is_free else listed.next_cursor,
+        next_cursor=None if account.is_free else listed.next_cursor,
         filters=filters,
         vector_pending=listed.vector_pending,
         relaxed=listed.is_relaxed,
@@ -388,10 +381,6 @@ async def listed_page(
 ) -> Page:
     """`mode` is that of a search, and `remarks` are about the search itself."""
 
-    async def read(limit: int | None) -> BookmarkList:
-        asked = query if limit is None else msgspec.structs.replace(query, limit=limit)
-        return await bookmarks.list(account, asked, vectors)
-
     async def explain(listed: BookmarkList) -> list[str]:
         said = await empty.advice(account, query, listed, mode=mode)
         return [*dict.fromkeys([*remarks, *said])]
@@ -404,15 +393,13 @@ async def listed_page(
 
     empty = EmptyLists(bookmarks)
 
-    pages = Pages(
-        account=account,
-        zone=await bookmarks.zone(account),
-        read=read,
+    return await page(
+        *(bookmarks, account, query, lambda asked: bookmarks.list(account, asked, vectors)),
         applied=applied,
         explain=explain,
         remark=remark,
+        response_format=response_format,
     )
-    return await page(pages, response_format or "concise")
 
 
 async def _has_words(
