@@ -51,16 +51,6 @@ def value_of(record: Record, decode: Callable[[bytes], Any] = decode) -> Any:
         return problem
 
 
-def read_records(
-    file: Readable, decode: Callable[[bytes], Any] = decode
-) -> Iterator[tuple[int, Any]]:
-    try:
-        for record in records(file):
-            yield record.line, value_of(record, decode)
-    except MalformedFile as problem:
-        yield problem.line, Unreadable(str(problem))
-
-
 def at(value: Any, *path: str) -> Any:
     """The value at a path of keys, or None."""
     for key in path:
@@ -137,6 +127,26 @@ class Part(NamedTuple):
     line: int
     # An Unreadable if the part is broken.
     value: Any
+
+    @property
+    def place(self) -> int:
+        """Which record of its list it is, counted from 1; 0 if it is in none."""
+        number = self.path[-1] if self.path else ""
+        return number + 1 if isinstance(number, int) else 0
+
+
+def read_value(part: Part) -> Any:
+    if isinstance(part.value, Unreadable):
+        raise part.value
+    return part.value
+
+
+def read_records(file: Readable, decode: Callable[[bytes], Any] = decode) -> Iterator[Part]:
+    try:
+        for number, record in enumerate(records(file)):
+            yield Part((number,), record.line, value_of(record, decode))
+    except MalformedFile as problem:
+        yield Part((), problem.line, Unreadable(str(problem)))
 
 
 def walk(file: Readable, shape: Any) -> Iterator[Part]:
