@@ -6,10 +6,11 @@ from typing import Any, Final
 from bowerbird.model import languages
 from bowerbird.model.arrival import Completeness
 from bowerbird.model.posts.bookmarks import Metrics, PostMeta
-from bowerbird.sources.file_posts import FilePost, found_in, found_post, invalid, shown, web_address
+from bowerbird.sources.file_posts import FilePost, found_in, found_post, shown, web_address
 from bowerbird.sources.found import Beginning, Choices, Format, Found, LeftOut, Reason
 from bowerbird.sources.parsing import dates
 from bowerbird.sources.parsing.json_values import (
+    Unreadable,
     at,
     count_at,
     list_at,
@@ -160,7 +161,7 @@ def _found(line: int, record: Any) -> Found:
     handle = text_at(post, "author", "handle")
     link = bluesky_post(uri, "" if handle == "handle.invalid" else handle)
     if link is None:
-        return invalid(line, f"{shown(uri)} is not the address of a post.")
+        raise Unreadable(f"{shown(uri)} is not the address of a post.")
     if reason := _why_gone(post):
         return LeftOut(
             line=line,

@@ -19,7 +19,7 @@ from bowerbird.model.posts.bookmarks import (
 from bowerbird.sources.file_labels import Shortened
 from bowerbird.sources.found import Choices, Found, FoundPost, LeftOut, Reason
 from bowerbird.sources.parsing import dates
-from bowerbird.sources.parsing.json_values import Unreadable
+from bowerbird.sources.parsing.json_values import Part, Unreadable, read_value
 from bowerbird.sources.parsing.text_lines import storable
 from bowerbird.sources.post_links import (
     BLUESKY,
@@ -133,12 +133,14 @@ def invalid(line: int, problem: str, place: int = 0) -> LeftOut:
     return LeftOut(line=line, reason=Reason.INVALID, sentence=f"Line {line}: {where}{problem}")
 
 
-def found_in(
-    records: Iterable[tuple[int, Any]], found: Callable[[int, Any], Found]
-) -> Iterator[Found]:
-    """What a reader finds in each record, by its line. Some records cannot be read."""
-    for line, value in records:
-        yield invalid(line, str(value)) if isinstance(value, Unreadable) else found(line, value)
+def found_in(parts: Iterable[Part], found: Callable[[int, Any], Found]) -> Iterator[Found]:
+    """What a reader finds in each record, by its line. It raises Unreadable if it finds nothing."""
+    for part in parts:
+        try:
+            one = found(part.line, read_value(part))
+        except Unreadable as problem:
+            one = invalid(part.line, str(problem), part.place)
+        yield one
 
 
 def shown(text: str) -> str:

@@ -16,7 +16,6 @@ from bowerbird.sources.file_posts import (
     FilePost,
     found_in,
     found_post,
-    invalid,
     not_a_post,
     only_if_requested,
     web_address,
@@ -26,6 +25,7 @@ from bowerbird.sources.parsing import dates
 from bowerbird.sources.parsing.html_text import plain_text
 from bowerbird.sources.parsing.json_values import (
     PART,
+    Unreadable,
     at,
     count_at,
     list_at,
@@ -57,7 +57,7 @@ def _found(line: int, status: Any) -> Found:
     status = boosted if isinstance(boosted, dict) else status
     link = _link(status)
     if link is None:
-        return invalid(line, "The record has no address of a post.")
+        raise Unreadable("The record has no address of a post.")
     return found_post(
         FilePost(
             link=link,
@@ -212,7 +212,7 @@ _NAME: Final = re.compile(r'"id"\s*:\s*"(bookmarks|likes)\.json"')
 def _read(file: SeekableFile, labels: list[str]) -> Iterator[Found]:
     def found(line: int, address: Any) -> Found:
         if not isinstance(address, str):
-            return invalid(line, "The record is not an address.")
+            raise Unreadable("The record is not an address.")
         link = parse_fediverse(address)
         if link is None:
             return not_a_post(line, address)
@@ -220,8 +220,7 @@ def _read(file: SeekableFile, labels: list[str]) -> Iterator[Found]:
         # nothing about saving, so a list of bookmarks gives them better places.
         return found_post(FilePost(link=link, line=line, labels=labels))
 
-    parts = walk(Utf8File(file), {"orderedItems": [PART]})
-    return found_in(((part.line, part.value) for part in parts), found)
+    return found_in(walk(Utf8File(file), {"orderedItems": [PART]}), found)
 
 
 def _name(beginning: Beginning) -> str:

@@ -26,8 +26,10 @@ from bowerbird.model.posts.bookmarks import (
 )
 from bowerbird.sources.file_posts import invalid
 from bowerbird.sources.found import Beginning, Choices, Format, Found, FoundPost, Notice
+from bowerbird.sources.parsing import json_values
 from bowerbird.sources.parsing.json_records import MalformedFile, Record, records
-from bowerbird.sources.parsing.text_lines import SeekableFile, Utf8File
+from bowerbird.sources.parsing.json_values import SUSPICIOUS_ESCAPE, reject_constant
+from bowerbird.sources.parsing.text_lines import SeekableFile, Utf8File, storable
 
 # The decoder ends its message with the path of the field: " - at `$.tweet_details.text`".
 _MESSAGE: Final = re.compile(r"^(?P<problem>.*?)(?: - at `\$\.?(?P<path>.*)`)?$", re.DOTALL)
@@ -87,9 +89,6 @@ def _said(problem: str) -> str:
     return problem.replace("`", "'")
 
 
-# Escapes that may be characters no database can store: U+0000 and half a surrogate pair.
-_SUSPICIOUS_ESCAPE: Final = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
-_UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 _decode: Final = msgspec.json.Decoder(ImportRecord).decode
 _TOO_DEEP: Final = f"The record is nested more than {MAX_DEPTH} levels deep."
 
@@ -107,8 +106,8 @@ class ParsedRecord(Struct, frozen=True):
 def read(raw: bytes, *, is_stored: bool = False) -> ParsedRecord:
     """`is_stored`: an earlier release imported the record, when deeper nesting was allowed."""
     try:
-        # Looking for its first two characters alone takes five times as long.
-        is_suspicious = _SUSPICIOUS_ESCAPE.search(raw)
+        # A search for its first two characters alone takes five times as long.
+        is_suspicious = SUSPICIOUS_ESCAPE.search(raw)
         record, removed = _decode_cleaned(raw) if is_suspicious else (_decode(raw), 0)
     except (msgspec.MsgspecError, RecursionError, ValueError) as error:
         raise InvalidRecord(_sentence(error)) from None
@@ -259,24 +258,15 @@ def _decode_cleaned(raw: bytes) -> tuple[ImportRecord, int]:
     """Decodes a record and removes the characters that no database can store. Slow, but rare."""
     removed = 0
 
-    def clean(value: Any) -> Any:
+    def clean(text: str) -> str:
         nonlocal removed
-        if isinstance(value, str):
-            text, count = _UNSTORABLE.subn("", value)
-            removed += count
-            return text
-        if isinstance(value, list):
-            return [clean(item) for item in value]
-        if isinstance(value, dict):
-            return {clean(key): clean(item) for key, item in value.items()}
-        return value
+        removed += len(text)
+        text = storable(text)
+        removed -= len(text)
+        return text
 
-    cleaned = clean(json.loads(raw, parse_constant=_reject_constant))
+    cleaned = json_values.cleaned(json.loads(raw, parse_constant=reject_constant), clean)
     return msgspec.convert(cleaned, ImportRecord), removed
-
-
-def _reject_constant(name: str) -> Any:
-    raise ValueError(f"JSON is malformed: {name} is not allowed")
 
 
 def _sentence(error: Exception) -> str:

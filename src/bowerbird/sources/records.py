@@ -159,7 +159,7 @@ def read_parts(
     """`liked` are keys of the lists that have liked posts."""
     names: dict[str, str] = {}
     for part in parts:
-        value, place = part.value, _place(part)
+        value, place = part.value, part.place
         if isinstance(value, Unreadable):
             yield invalid(part.line, str(value), place)
             continue
@@ -172,12 +172,6 @@ def read_parts(
             yield from only_if_requested([found], choices)
         else:
             yield post_of(part.line, _named(value, names), fields, folders_of(part))
-
-
-def _place(part: Part) -> int:
-    """Which record of its list it is, counted from 1."""
-    number = part.path[-1] if part.path else ""
-    return number + 1 if isinstance(number, int) else 0
 
 
 def _named(record: dict[str, Any], known: dict[str, str]) -> dict[str, Any]:

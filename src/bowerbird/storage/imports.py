@@ -178,14 +178,8 @@ class ChangeStore(Store):
             size += packed_size(packed)
             rows.append({"run": run, "number": number, "change": packed})
         await self._do_many(library, "insert_change", rows)
-        values: dict[str, Any] = {"run": run}
-        await self._do_many(
-            library,
-            "insert_label",
-            [{**values, "label_id": one.label_id, "name": one.name} for one in labels],
-        )
-        values = {"number": run, "bytes": size}
-        await self._do(library, "add_log", **values, undo_until=undo_until)
+        await self.add_labels(library, run, [(one.label_id, one.name) for one in labels])
+        await self._do(library, "add_log", number=run, bytes=size, undo_until=undo_until)
 
     async def of_run(
         self, library: Writable, run: int, limit: int

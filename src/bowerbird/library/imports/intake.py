@@ -331,7 +331,9 @@ class Intake(TimedService):
         if prepared.is_saving:
             change = await self._kept.keep(opened, done, onto)
             outcome = msgspec.structs.replace(outcome, change=change)
-            await self._upsert.log.forget(opened, _numbers(made, known))
+            if numbers := _numbers(made, known):
+                # Posts that their owner saves are no longer part of earlier runs.
+                await self._stores.import_changes.forget(opened, numbers)
         if run is not None:
             placed = made.placed - run.placed_posts
             await self._stores.import_runs.add_counts(opened, run.number, outcome.counts, placed)

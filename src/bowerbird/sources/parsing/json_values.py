@@ -20,7 +20,8 @@ from bowerbird.sources.parsing.json_records import (
 )
 from bowerbird.sources.parsing.text_lines import storable
 
-_SUSPICIOUS_ESCAPE: Final = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
+# Escapes that may be characters no database can store: U+0000 and half a surrogate pair.
+SUSPICIOUS_ESCAPE: Final = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 _MAX_INTEGER: Final = 2**63 - 1
 
 
@@ -31,8 +32,8 @@ class Unreadable(Exception):  # noqa: N818 - named for what it is
 def decode(raw: bytes) -> Any:
     """The value of a record, without characters that no database can store."""
     try:
-        if _SUSPICIOUS_ESCAPE.search(raw):
-            return cleaned(json.loads(raw, parse_constant=_reject_constant))
+        if SUSPICIOUS_ESCAPE.search(raw):
+            return cleaned(json.loads(raw, parse_constant=reject_constant))
         return msgspec.json.decode(raw)
     except RecursionError:
         raise Unreadable("The record is nested too deeply.") from None
@@ -48,16 +49,6 @@ def value_of(record: Record, decode: Callable[[bytes], Any] = decode) -> Any:
         return Unreadable(record.problem) if record.problem else decode(record.raw)
     except Unreadable as problem:
         return problem
-
-
-def read_records(
-    file: Readable, decode: Callable[[bytes], Any] = decode
-) -> Iterator[tuple[int, Any]]:
-    try:
-        for record in records(file):
-            yield record.line, value_of(record, decode)
-    except MalformedFile as problem:
-        yield problem.line, Unreadable(str(problem))
 
 
 def at(value: Any, *path: str) -> Any:
@@ -88,18 +79,18 @@ def list_at(value: Any, *path: str) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-def cleaned(value: Any) -> Any:
+def cleaned(value: Any, clean: Callable[[str], str] = storable) -> Any:
     if isinstance(value, str):
-        return storable(value)
+        return clean(value)
     if isinstance(value, list):
-        return [cleaned(item) for item in value]
+        return [cleaned(item, clean) for item in value]
     if isinstance(value, dict):
-        return {storable(key): cleaned(item) for key, item in value.items()}
+        return {clean(key): cleaned(item, clean) for key, item in value.items()}
     return value
 
 
-def _reject_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not allowed")
+def reject_constant(name: str) -> Any:
+    raise ValueError(f"JSON is malformed: {name} is not allowed")
 
 
 # The bracket of an array around the documents says nothing.
@@ -136,6 +127,26 @@ class Part(NamedTuple):
     line: int
     # An Unreadable if the part is broken.
     value: Any
+
+    @property
+    def place(self) -> int:
+        """Which record of its list it is, counted from 1; 0 if it is in none."""
+        number = self.path[-1] if self.path else ""
+        return number + 1 if isinstance(number, int) else 0
+
+
+def read_value(part: Part) -> Any:
+    if isinstance(part.value, Unreadable):
+        raise part.value
+    return part.value
+
+
+def read_records(file: Readable, decode: Callable[[bytes], Any] = decode) -> Iterator[Part]:
+    try:
+        for number, record in enumerate(records(file)):
+            yield Part((number,), record.line, value_of(record, decode))
+    except MalformedFile as problem:
+        yield Part((), problem.line, Unreadable(str(problem)))
 
 
 def walk(file: Readable, shape: Any) -> Iterator[Part]:

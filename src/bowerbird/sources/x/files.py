@@ -58,7 +58,7 @@ def _read_part(file: SeekableFile, labels: list[str]) -> Iterator[Found]:
     def found(line: int, record: Any) -> Found:
         named = _post(record)
         if named is None:
-            return invalid(line, "The record has no id of a post.")
+            raise Unreadable("The record has no id of a post.")
         link, value = named
         return found_post(
             FilePost(

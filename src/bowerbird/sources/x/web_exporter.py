@@ -66,7 +66,7 @@ _REPOST: Final = re.compile(r"RT @([A-Za-z0-9_]{1,50}): ")
 
 def read_json(file: Readable) -> Iterator[Found]:
     """Reads a JSON export. The order of its records is that of saving, the latest first."""
-    for line, row in read_records(file, decode):
+    for _, line, row in read_records(file, decode):
         yield _invalid(line, str(row)) if isinstance(row, Unreadable) else _found(line, row)
 
 

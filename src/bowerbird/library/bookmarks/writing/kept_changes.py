@@ -231,11 +231,6 @@ class ChangeLog(TimedService):
                 undo_until=undo_until(self._clock()),
             )
 
-    async def forget(self, library: Writable, numbers: Sequence[int]) -> None:
-        """Posts that their owner saves are no longer part of earlier runs."""
-        if numbers:
-            await self._stores.import_changes.forget(library, numbers)
-
     async def make_room(self, account_id: int) -> None:
         """Removes the oldest logs, in short transactions, until the others are small enough."""
         while _is_full(await self._stores.import_changes.logs(self._library(account_id))):
