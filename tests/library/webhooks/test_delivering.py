@@ -417,18 +417,6 @@ async def test_a_turn_ends_and_leaves_the_rest(post: Post) -> None:
     assert len(post.receiver.received) == 3
 
 
-async def test_a_receiver_that_takes_too_long_has_failed(post: Post) -> None:
-    webhook = await post.add()
-    post.receiver.held["/hook"] = asyncio.Event()
-    post.timeout_s = 0.2
-    await post.member.save()
-
-    await post.deliver()
-
-    shown = await post.shown(webhook)
-    assert shown["problem"] == "No complete answer within 0.2 seconds."
-
-
 async def test_a_worker_that_ends_before_it_could_note_a_delivery_sends_it_again(
     post: Post,
 ) -> None:

@@ -105,7 +105,6 @@ class Post:
     receiver: Receiver
     folder: Path
     more: dict[str, Any] = field(default_factory=dict)
-    timeout_s: float = 60.0
 
     def __post_init__(self) -> None:
         settings: dict[str, Any] = {
@@ -118,7 +117,7 @@ class Post:
             self.member.database,
             self.member.clock,
             self.settings,
-            lambda: Sender([self.receiver.host], timeout_s=self.timeout_s),
+            lambda: Sender([self.receiver.host]),
             digest=partial(
                 Digests(self.member.database, self.member.clock, can_mail=False).get, format="json"
             ),
