@@ -76,8 +76,11 @@ async def fill(member: Member, chance: random.Random) -> None:
 
 @pytest.mark.both
 @pytest.mark.parametrize("seed", SEEDS)
-async def test_random_imports_are_undone_in_any_order(alice: Member, seed: int) -> None:
+async def test_random_imports_are_undone_in_any_order(
+    alice: Member, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     chance = random.Random(seed)  # noqa: S311 - no secret
+    monkeypatch.setattr("bowerbird.library.imports.undoing.POSTS_PER_TURN", 3)
     await fill(alice, chance)
     before = await dump(alice)
     runs = ImportRuns(alice.database, alice.clock)
