@@ -175,23 +175,6 @@ async def test_counts_of_a_stub_are_unknown(alice: Member) -> None:
     assert likes(await stored(alice)) == 5
 
 
-async def test_taking_the_same_posts_again_changes_nothing(alice: Member) -> None:
-    posts = [
-        found(post_id="1", **of_x(MS << 20), tags=["a"]),
-        found(STUB, post_id="2", order=OrderSource.SAVED_DATE, bookmarked_at="2024-05-01"),
-        found(PREVIEW, post_id="3", order=OrderSource.FILE_POSITION),
-        found(post_id="4", source="mastodon", source_id="https://a.example/@b/4"),
-    ]
-    assert (await take(alice, *posts)).counts.new == 4
-    version = (await alice.account()).version
-    alice.clock.now += 3_600_000_000
-
-    outcome = await take(alice, *posts)
-
-    assert outcome.counts.unchanged == 4
-    assert (await alice.account()).version == version
-
-
 X_INDEX, LATER_INDEX = (MS - 10_000) << 20, (MS - 5_000) << 20
 DATED: dict[str, Any] = {
     "order": OrderSource.SAVED_DATE,

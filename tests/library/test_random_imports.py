@@ -116,9 +116,11 @@ async def test_random_posts_change_nothing_when_they_come_again(alice: Member, s
     chance = random.Random(seed)  # noqa: S311 - no secret
     posts = {post.record.post_id: post for post in (a_post(chance) for _ in range(12))}
     await take(alice, *posts.values())
-    before = await dump(alice)
+    before, version = await dump(alice), await writing.version(alice)
+    alice.clock.now += writing.HOUR
 
     again = await take(alice, *posts.values())
 
     assert (again.counts.new, again.counts.changed) == (0, 0)
     assert await dump(alice) == before
+    assert await writing.version(alice) == version
