@@ -44,9 +44,9 @@ async def _stores(member: Member) -> list[Any]:
     return await VectorStore(member.database).stores(member.account_id)
 
 
-async def _worked(cast: Service, kind: JobKind, lanes: int = 1) -> list[Job]:
+async def _worked(cast: Service, kind: JobKind, **options: int) -> list[Job]:
     """The jobs after a worker has done those that wait."""
-    worker = working.worker(cast.database, lambda *_: None, kinds=[kind], lanes=lanes)  # type: ignore[arg-type] # never run
+    worker = working.worker(cast.database, lambda *_: None, kinds=[kind], **options)  # type: ignore[arg-type] # never run
     async with working.at_work(worker):
         return [
             await working.until(cast.database, job.account_id, job.job_id, "completed", "failed")
