@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from bowerbird.requests import limits
+from tests.ingest.test_folders import folder, names
 from tests.sources.x import pages as shapes
 from tests.support import ingesting, make, writing
 from tests.support.engines.watched_writes import WatchedWrites, interrupted
@@ -153,25 +154,12 @@ async def test_a_folder_becomes_a_label_in_any_order(
     laptop: Sender, alice: Member, *, is_folder_first: bool
 ) -> None:
     run_id = (await laptop.start())["run_id"]
-    folders = {"data": {"viewer": {"bookmark_collections_slice": {"items": [
-        {"id": "555", "name": "To read"}
-    ]}}}}  # fmt: skip
-    posts = shapes.document(
-        shapes.add_entries(shapes.entry(shapes.tweet(post_id(1)))),
-        head="bookmark_collection_timeline",
-    )
-    sent = [
-        captured(folders, request_url=ingesting.url("BookmarkFoldersSlice")),
-        captured(
-            posts,
-            request_url=ingesting.url("BookmarkFolderTimeline", bookmark_collection_id="555"),
-        ),
-    ]
+    sent = [names("555"), folder("555", 1)]
 
     for seq, page in enumerate(sent if is_folder_first else reversed(sent)):
         await laptop.send(run_id, seq, page)
 
-    assert await writing.tags(alice, post_id(1)) == ["To read"]
+    assert await writing.tags(alice, post_id(1)) == ["Folder 555"]
     assert data(await laptop.get("/status"))["totals"]["kept_pages"] == 0
 
 
