@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from httpx import Response
 from standardwebhooks.webhooks import Webhook
 
 from bowerbird.clock import MICROSECONDS
@@ -130,6 +131,9 @@ class Post:
         assert response.status_code == 201, response.text
         added: dict[str, Any] = response.json()["data"]
         return added
+
+    async def change(self, webhook: dict[str, Any], **fields: Any) -> Response:
+        return await writing.send(self.member, "PATCH", f"/v1/webhooks/{webhook['id']}", fields)
 
     async def shown(self, webhook: dict[str, Any]) -> dict[str, Any]:
         found: dict[str, Any] = (await self.member.get(f"/v1/webhooks/{webhook['id']}")).json()
