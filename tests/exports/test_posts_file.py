@@ -109,9 +109,3 @@ def test_the_limits_are_documented() -> None:
     assert f"{ProcessLimits().memory_mib:,} MiB of memory" in PAGE
     assert f"{ProcessLimits().cpu_s} seconds of CPU" in PAGE
     assert f"More than {MAX_POSTS:,} posts" in PAGE
-
-
-def test_the_template_is_in_the_package() -> None:
-    declared = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-
-    assert '"bowerbird.exports" = ["*.typ"]' in declared

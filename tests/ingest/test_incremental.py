@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from tests.sources.x import pages as shapes
 from tests.support import ingesting
-from tests.support.ingesting import Sender, listed
+from tests.support.ingesting import Sender, captured, listed, post_id
 from tests.support.service import Member, Service
 
 pytestmark = pytest.mark.anyio
@@ -35,17 +36,13 @@ async def test_one_known_post_is_no_reason_to_stop(laptop: Sender) -> None:
 async def test_known_posts_above_the_head_are_no_reason_to_stop(laptop: Sender) -> None:
     await laptop.read_list("full", [4, 3], [2, 1])
     run_id = (await laptop.start("incremental"))["run_id"]
-    again = listed([9, 8])
-    for entry, number in zip(
-        again["payload"]["data"]["bookmark_timeline_v2"]["timeline"]["instructions"][0]["entries"],
-        (2, 1),
-        strict=False,
-    ):
-        result = entry["content"]["itemContent"]["tweet_results"]["result"]
-        result["rest_id"] = result["legacy"]["id_str"] = ingesting.post_id(number)
-        entry["entryId"] = f"tweet-{ingesting.post_id(number)}"
+    # At the places of two new posts.
+    again = [
+        shapes.entry(shapes.tweet(post_id(number), f"Post {number}."), ingesting.sort_index(place))
+        for number, place in ((2, 9), (1, 8))
+    ]
 
-    page = await laptop.send(run_id, 0, again)
+    page = await laptop.send(run_id, 0, captured(shapes.page_of(*again)))
 
     assert (page["inserted"], page["stop"]) == (0, False)
 

@@ -8,6 +8,7 @@ import httpx
 import pytest
 
 from bowerbird.requests import limits
+from tests.ingest.test_folders import folder, names
 from tests.sources.x import pages as shapes
 from tests.support import ingesting, make, writing
 from tests.support.engines.watched_writes import WatchedWrites, interrupted
@@ -153,36 +154,22 @@ async def test_a_folder_becomes_a_label_in_any_order(
     laptop: Sender, alice: Member, *, is_folder_first: bool
 ) -> None:
     run_id = (await laptop.start())["run_id"]
-    folders = {"data": {"viewer": {"bookmark_collections_slice": {"items": [
-        {"id": "555", "name": "To read"}
-    ]}}}}  # fmt: skip
-    posts = shapes.document(
-        shapes.add_entries(shapes.entry(shapes.tweet(post_id(1)))),
-        head="bookmark_collection_timeline",
-    )
-    sent = [
-        captured(folders, request_url=ingesting.url("BookmarkFoldersSlice")),
-        captured(
-            posts,
-            request_url=ingesting.url("BookmarkFolderTimeline", bookmark_collection_id="555"),
-        ),
-    ]
+    sent = [names("555"), folder("555", 1)]
 
     for seq, page in enumerate(sent if is_folder_first else reversed(sent)):
         await laptop.send(run_id, seq, page)
 
-    assert await writing.tags(alice, post_id(1)) == ["To read"]
+    assert await writing.tags(alice, post_id(1)) == ["Folder 555"]
     assert data(await laptop.get("/status"))["totals"]["kept_pages"] == 0
 
 
-def large(numbers: list[int], seq: int = 0) -> dict[str, Any]:
-    """A page whose posts take more than one transaction."""
-    page = listed(numbers, seq, is_last=True)
-    instructions = page["payload"]["data"]["bookmark_timeline_v2"]["timeline"]["instructions"]
-    for entry in instructions[0]["entries"]:
-        result = entry["content"]["itemContent"]["tweet_results"]["result"]
-        result["legacy"]["full_text"] = "word " * 30_000
-    return page
+def large() -> dict[str, Any]:
+    """A page whose 20 posts take more than one transaction."""
+    posts = [
+        (shapes.tweet(post_id(n), "word " * 30_000), ingesting.sort_index(n)) for n in range(20)
+    ]
+    entries = [shapes.entry(*post) for post in posts]
+    return captured(shapes.document(shapes.add_entries(*entries)))
 
 
 @pytest.mark.parametrize("writes", range(1, 6))
@@ -190,7 +177,7 @@ async def test_a_large_page_is_stored_completely_or_not_at_all_if_its_run_is_fin
     laptop: Sender, alice: Member, writes: int
 ) -> None:
     run_id = (await laptop.start())["run_id"]
-    body = {"seq": 0, **large(list(range(20, 0, -1)))}
+    body = {"seq": 0, **large()}
     pause = WatchedWrites(alice.database).pause_after(writes)
     sending = asyncio.create_task(laptop.post(f"/runs/{run_id}/pages", body))
     reached = asyncio.create_task(pause.reached.wait())
@@ -213,7 +200,7 @@ async def test_a_large_page_is_stored_completely_or_not_at_all_if_its_run_is_fin
 
 async def test_a_large_page_sent_twice_at_the_same_time_is_stored_once(laptop: Sender) -> None:
     run_id = (await laptop.start())["run_id"]
-    body = {"seq": 0, **large(list(range(20, 0, -1)))}
+    body = {"seq": 0, **large()}
 
     async def send() -> httpx.Response:
         # Two of them wait for the first, which a busy machine may refuse for now.
@@ -230,7 +217,7 @@ async def test_a_large_page_sent_twice_at_the_same_time_is_stored_once(laptop: S
 
 async def test_a_large_page_that_was_cancelled_can_return(laptop: Sender, alice: Member) -> None:
     run_id = (await laptop.start())["run_id"]
-    body = {"seq": 0, **large(list(range(20, 0, -1)))}
+    body = {"seq": 0, **large()}
     request = laptop.post(f"/runs/{run_id}/pages", body)
     await interrupted(WatchedWrites(alice.database), 3, request)
 

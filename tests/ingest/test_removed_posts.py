@@ -10,8 +10,9 @@ from bowerbird.model.arrival import SourceUser
 from bowerbird.model.instants import parse
 from bowerbird.storage.accounts.accounts import AccountStore
 from tests.ingest.test_gone_posts import bookmark
+from tests.sources.x import pages as shapes
 from tests.support import ingesting
-from tests.support.ingesting import Sender, data, listed, post_id
+from tests.support.ingesting import Sender, captured, data, listed, post_id, sort_index
 from tests.support.service import Member, Service
 
 pytestmark = pytest.mark.anyio
@@ -155,11 +156,8 @@ async def test_undoing_an_import_forgets_no_removal(cast: Service, alice: Member
     laptop = await with_posts(cast, alice)
     before = await bookmark(alice, 2)
     run_id = (await laptop.start())["run_id"]
-    page = listed([2])
-    entry = page["payload"]["data"]["bookmark_timeline_v2"]["timeline"]["instructions"][0]
-    result = entry["entries"][0]["content"]["itemContent"]["tweet_results"]["result"]
-    result["legacy"]["full_text"] = "Another text."
-    await laptop.send(run_id, 0, page)
+    changed = shapes.entry(shapes.tweet(post_id(2), "Another text."), sort_index(2))
+    await laptop.send(run_id, 0, captured(shapes.page_of(changed)))
     await laptop.finish(run_id, "gave_up")
     cast.clock.now += ingesting.DAY
     at = "2026-09-03T00:00:00.000000+00:00"

@@ -72,7 +72,6 @@ def test_the_demo_has_posts_of_every_kind_and_people_who_cannot_exist() -> None:
     assert answered | {meta.tweet_conversation_id for meta in metas} <= ids
 
 
-@pytest.mark.both
 def test_the_posts_of_a_thread_follow_each_other() -> None:
     threads = defaultdict[str, list[str]](list)
     for post in demo.posts(NOW):

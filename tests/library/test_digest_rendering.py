@@ -1,9 +1,7 @@
 """Markdown, plain text and HTML of a digest: text of others is never markup."""
 
 import re
-import tomllib
 from html.parser import HTMLParser
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import msgspec
@@ -263,19 +261,6 @@ def test_sections_without_posts_are_left_out() -> None:
     for text in (markdown(response), html(response), plain_text(response)):
         assert "Worth reading" not in text
         assert "Forgotten?" not in text
-
-
-def test_every_template_is_in_the_package() -> None:
-    root = Path(__file__).parents[2]
-    declared = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
-    patterns = declared["tool"]["setuptools"]["package-data"]["bowerbird.library.digests"]
-    folder = root / "src" / "bowerbird" / "library" / "digests"
-    packaged = {path for pattern in patterns for path in folder.glob(pattern)}
-
-    templates = set((folder / "templates").iterdir())
-
-    assert templates
-    assert templates <= packaged
 
 
 def test_plain_text_has_the_introduction_and_says_how_many_posts_are_left_out() -> None:

@@ -43,19 +43,10 @@ def _fixed(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]
 
 
 _AUTHOR = _fixed(name=_TEXT, username=_TEXT, profile_image=_TEXT)
-_ARTICLE = st.builds(
-    lambda known, more: {**more, **known}, _fixed(title=_TEXT, plain_text=_TEXT), _OPEN
-)
-_ATTACHMENT = st.builds(
-    lambda known, more: {**more, **known}, _fixed(type=_TEXT, url=_TEXT, width=_INT64), _OPEN
-)
-_METRICS = _fixed(
-    quote_count=_INT64,
-    reply_count=_INT64,
-    retweet_count=_INT64,
-    bookmark_count=_INT64,
-    favorite_count=_INT64,
-)
+_ARTICLE = st.builds(dict.__or__, _OPEN, _fixed(title=_TEXT, plain_text=_TEXT))
+_ATTACHMENT = st.builds(dict.__or__, _OPEN, _fixed(type=_TEXT, url=_TEXT, width=_INT64))
+_COUNTED = ("quote", "reply", "retweet", "bookmark", "favorite")
+_METRICS = _fixed(**{f"{name}_count": _INT64 for name in _COUNTED})
 _META = _fixed(
     tweet_reply_to_tweet_id=_MAYBE_TEXT,
     tweet_reply_to_user_id=_MAYBE_TEXT,

@@ -76,8 +76,11 @@ async def fill(member: Member, chance: random.Random) -> None:
 
 @pytest.mark.both
 @pytest.mark.parametrize("seed", SEEDS)
-async def test_random_imports_are_undone_in_any_order(alice: Member, seed: int) -> None:
+async def test_random_imports_are_undone_in_any_order(
+    alice: Member, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     chance = random.Random(seed)  # noqa: S311 - no secret
+    monkeypatch.setattr("bowerbird.library.imports.undoing.POSTS_PER_TURN", 3)
     await fill(alice, chance)
     before = await dump(alice)
     runs = ImportRuns(alice.database, alice.clock)
@@ -113,9 +116,11 @@ async def test_random_posts_change_nothing_when_they_come_again(alice: Member, s
     chance = random.Random(seed)  # noqa: S311 - no secret
     posts = {post.record.post_id: post for post in (a_post(chance) for _ in range(12))}
     await take(alice, *posts.values())
-    before = await dump(alice)
+    before, version = await dump(alice), await writing.version(alice)
+    alice.clock.now += writing.HOUR
 
     again = await take(alice, *posts.values())
 
     assert (again.counts.new, again.counts.changed) == (0, 0)
     assert await dump(alice) == before
+    assert await writing.version(alice) == version

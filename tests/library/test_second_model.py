@@ -44,6 +44,11 @@ async def _stores(member: Member) -> dict[int, Any]:
     return {store.dimensions: store for store in stores}
 
 
+async def _embedded(member: Member) -> dict[int, int]:
+    """How many posts have a vector, by the dimensions of the model."""
+    return {size: store.embedded for size, store in (await _stores(member)).items()}
+
+
 async def _stop(_done: int, _total: int) -> None:
     raise asyncio.CancelledError
 
@@ -70,9 +75,8 @@ async def test_one_post_in_another_language_has_all_posts_embedded_by_both(cast:
 
     assert await cast.alice.embed() == 4
 
-    stores = await _stores(cast.alice)
-    assert {dimensions: store.embedded for dimensions, store in stores.items()} == {384: 4, 512: 4}
-    assert all(store.is_built for store in stores.values())
+    assert await _embedded(cast.alice) == {384: 4, 512: 4}
+    assert all(store.is_built for store in (await _stores(cast.alice)).values())
     assert await cast.alice.embed() == 0
     assert await writing.recount(cast.alice) == []
 
@@ -214,12 +218,6 @@ async def models(folder: Path) -> AsyncIterator[Models]:
     models = Models(Settings(model_dir=str(folder)), is_low_priority=False)
     yield models
     await models.close()
-
-
-async def _embedded(member: Member) -> dict[int, int]:
-    """How many posts have a vector, by the dimensions of the model."""
-    stores = await VectorStore(member.database).stores(member.account_id)
-    return {store.dimensions: store.embedded for store in stores}
 
 
 async def test_the_first_model_answers_alone(cast: Service, folder: Path, tmp_path: Path) -> None:

@@ -32,12 +32,13 @@ def by_month(summary: Summary) -> dict[str, tuple[int, int]]:
     }
 
 
-async def test_posts_are_counted_by_month_and_by_whether_they_are_read(cast: Service) -> None:
-    alice = cast.alice
+async def test_posts_are_counted_by_month_and_by_whether_they_are_read(
+    alice: Member, bob: Member
+) -> None:
     await alice.save(bookmarked_at="2026-07-01T00:00:00+00:00", is_read=True)
     await alice.save(bookmarked_at="2026-07-18T11:00:00+00:00")
     await alice.save(bookmarked_at="2026-06-30T23:59:59.999999+00:00", is_archived=True)
-    await cast.bob.save(bookmarked_at="2026-07-02T00:00:00+00:00")
+    await bob.save(bookmarked_at="2026-07-02T00:00:00+00:00")
 
     found = await counted(alice)
 
@@ -46,8 +47,7 @@ async def test_posts_are_counted_by_month_and_by_whether_they_are_read(cast: Ser
     assert found.slices[0].first_day == date(2024, 8, 1)
 
 
-async def test_months_and_hours_are_those_of_the_time_zone(cast: Service) -> None:
-    alice = cast.alice
+async def test_months_and_hours_are_those_of_the_time_zone(alice: Member) -> None:
     # Wednesday 23:30 in UTC, Thursday 1:30 in Berlin, and 5:15 in Nepal.
     await alice.save(bookmarked_at="2026-06-30T23:30:00+00:00")
 
@@ -63,11 +63,11 @@ async def test_months_and_hours_are_those_of_the_time_zone(cast: Service) -> Non
 
 
 async def test_statistics_of_a_library_that_has_not_changed_are_counted_once(
-    cast: Service, monkeypatch: pytest.MonkeyPatch
+    alice: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await cast.alice.save(bookmarked_at="2026-07-01T00:00:00+00:00")
-    account = await cast.alice.account()
-    shared = Statistics(cast.alice.database, lambda: NOW)
+    await alice.save(bookmarked_at="2026-07-01T00:00:00+00:00")
+    account = await alice.account()
+    shared = Statistics(alice.database, lambda: NOW)
     found = await shared.of(account, MONTHS, "UTC")
     monkeypatch.delattr(StatisticsStore, "first_saved")
 
@@ -76,10 +76,10 @@ async def test_statistics_of_a_library_that_has_not_changed_are_counted_once(
 
 
 async def test_statistics_that_failed_are_counted_again(
-    cast: Service, monkeypatch: pytest.MonkeyPatch
+    alice: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    account = await cast.alice.account()
-    shared = Statistics(cast.alice.database, lambda: NOW)
+    account = await alice.account()
+    shared = Statistics(alice.database, lambda: NOW)
 
     async def failing(*_: object) -> int | None:
         raise Refusal(Code.SERVICE_UNAVAILABLE, "busy")
@@ -92,8 +92,7 @@ async def test_statistics_that_failed_are_counted_again(
     assert (await shared.of(account, MONTHS, "UTC")).saved == 0
 
 
-async def test_hours_follow_the_clocks_when_they_change(cast: Service) -> None:
-    alice = cast.alice
+async def test_hours_follow_the_clocks_when_they_change(alice: Member) -> None:
     # 2:00 became 3:00 in Berlin on Sunday, 29 March 2026, at 1:00 UTC.
     for moment in ("00:59:59.999999", "01:00:00"):
         await alice.save(bookmarked_at=f"2026-03-29T{moment}+00:00")
@@ -120,8 +119,7 @@ async def test_every_instant_of_a_slice_has_the_shift_of_its_zone(name: str) -> 
                 assert span.shift == offset + 3 * 86_400_000_000
 
 
-async def test_all_is_by_month_at_first_and_by_year_later(cast: Service) -> None:
-    alice = cast.alice
+async def test_all_is_by_month_at_first_and_by_year_later(alice: Member) -> None:
     await alice.save(bookmarked_at="2024-02-10T00:00:00+00:00")
 
     by_months = await counted(alice, ALL)
@@ -138,8 +136,7 @@ async def test_all_is_by_month_at_first_and_by_year_later(cast: Service) -> None
     assert by_years.first_day == date(2019, 5, 1)
 
 
-async def test_dates_that_cannot_be_true_make_no_long_chart(cast: Service) -> None:
-    alice = cast.alice
+async def test_dates_that_cannot_be_true_make_no_long_chart(alice: Member) -> None:
     await alice.save(bookmarked_at="0001-01-02T00:00:00+00:00")
     await alice.save(bookmarked_at="9998-12-30T00:00:00+00:00")
     await alice.save(bookmarked_at="1999-12-30T00:00:00+00:00")
@@ -150,18 +147,18 @@ async def test_dates_that_cannot_be_true_make_no_long_chart(cast: Service) -> No
         assert found.saved == 1
 
 
-async def test_this_year_ends_with_the_current_month(cast: Service) -> None:
-    await cast.alice.save(bookmarked_at="2025-12-31T23:59:59+00:00")
+async def test_this_year_ends_with_the_current_month(alice: Member) -> None:
+    await alice.save(bookmarked_at="2025-12-31T23:59:59+00:00")
 
-    found = await counted(cast.alice, YEAR)
+    found = await counted(alice, YEAR)
 
     assert [part.first_day.month for part in found.slices] == [1, 2, 3, 4, 5, 6, 7]
     assert found.saved == 0
 
 
 @pytest.mark.both
-async def test_authors_labels_and_sites_are_those_with_the_most_posts(cast: Service) -> None:
-    alice, when = cast.alice, {"bookmarked_at": "2026-07-02T00:00:00+00:00"}
+async def test_authors_labels_and_sites_are_those_with_the_most_posts(alice: Member) -> None:
+    when = {"bookmarked_at": "2026-07-02T00:00:00+00:00"}
     card = {"type": "link", "url": "https://WWW.Example.org:8080/a", "title": "a"}
     await alice.save(author="tom", name="Tom", tags=["b", "a"], attachments=[card], **when)
     await alice.save(author="Tom", name="Tom K.", tags=["a"], text="http://example.org/b", **when)
@@ -184,9 +181,9 @@ async def test_authors_labels_and_sites_are_those_with_the_most_posts(cast: Serv
     assert found.linked_posts == 4
 
 
-async def test_an_empty_library_has_empty_statistics(cast: Service) -> None:
+async def test_an_empty_library_has_empty_statistics(alice: Member) -> None:
     for period in StatisticsPeriod:
-        found = await counted(cast.alice, period)
+        found = await counted(alice, period)
         assert (found.saved, found.read, found.author_total, found.labelled) == (0, 0, 0, 0)
         assert not any(found.hours)
 
@@ -200,7 +197,7 @@ async def test_posts_are_counted_again_after_the_library_has_changed(cast: Servi
 
 
 async def test_links_are_read_from_the_newest_posts_only(
-    cast: Service, monkeypatch: pytest.MonkeyPatch
+    alice: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = "bowerbird.library.statistics"
     monkeypatch.setattr(f"{module}.LINKED_POSTS_MAX", 4)
@@ -209,9 +206,9 @@ async def test_links_are_read_from_the_newest_posts_only(
         make.post(text=f"https://{name}.example/", bookmarked_at=f"2026-07-0{day}T00:00:00+00:00")
         for name, day in (("a", 1), ("b", 2), ("b", 2), ("c", 2), ("d", 3), ("d", 3))
     ]
-    await cast.alice.save_all(posts)
+    await alice.save_all(posts)
 
-    found = await counted(cast.alice)
+    found = await counted(alice)
 
     assert found.linked_posts == 4
     assert found.domains[0] == DomainCount("d.example", 2)

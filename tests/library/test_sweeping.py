@@ -73,7 +73,6 @@ async def test_only_expired_records_are_removed(cast: Service) -> None:
 
 
 @pytest.mark.both
-@pytest.mark.both
 async def test_an_import_that_has_not_changed_for_a_day_is_interrupted(cast: Service) -> None:
     account, runs = await cast.alice.account(), ImportRuns(cast.database, cast.clock)
     intake = Intake(cast.database, cast.clock)

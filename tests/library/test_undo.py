@@ -1,7 +1,6 @@
 """A run of an import can be undone: the library is as it was before."""
 
 import asyncio
-import random
 from collections.abc import Callable
 from typing import Any
 
@@ -94,43 +93,6 @@ async def test_undoing_a_run_restores_the_library(alice: Member, case: str) -> N
     assert (outcome.removed + outcome.restored > 0, outcome.kept) == (True, 0)
     assert await counted(alice, "import_change") == await counted(alice, "import_label") == 0
     assert await writing.recount(alice) == []
-
-
-@pytest.mark.both
-@pytest.mark.parametrize("seed", range(4))
-async def test_imports_over_each_other_can_be_undone_in_any_order(
-    alice: Member, seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    chance = random.Random(seed)  # noqa: S311 - a repeatable choice, not a secret
-    monkeypatch.setattr("bowerbird.library.imports.undoing.POSTS_PER_TURN", 3)
-    await fill(alice)
-    before = await dump(alice)
-    run_ids = [await run(alice, *CHANGES[case]()) for case in chance.sample(list(CHANGES), 6)]
-
-    for run_id in chance.sample(run_ids, 6):
-        await undo(alice, run_id)
-
-    assert await dump(alice) == before
-    assert await writing.recount(alice) == []
-
-
-@pytest.mark.both
-@pytest.mark.parametrize("order", [(0, 1, 2), (1, 2, 0), (2, 1, 0)])
-async def test_states_of_posts_can_be_undone_in_any_order(
-    alice: Member, order: tuple[int, ...]
-) -> None:
-    await fill(alice)
-    before = await dump(alice)
-    run_ids = [
-        await run(alice, own(post_id="1", **STATE), own(post_id="5", **NO_STATE)),
-        await run(alice, found(text="an edited text"), found(post_id="5", text="a text")),
-        await run(alice, own(post_id="1", note="Another."), own(post_id="5", note="Another.")),
-    ]
-
-    for which in order:
-        await undo(alice, run_ids[which])
-
-    assert await dump(alice) == before
 
 
 async def test_a_post_that_was_removed_at_its_source_since_stays_marked(alice: Member) -> None:

@@ -44,6 +44,16 @@ async def _stores(member: Member) -> list[Any]:
     return await VectorStore(member.database).stores(member.account_id)
 
 
+async def _worked(cast: Service, kind: JobKind, **options: int) -> list[Job]:
+    """The jobs after a worker has done those that wait."""
+    worker = working.worker(cast.database, lambda *_: None, kinds=[kind], **options)  # type: ignore[arg-type] # never run
+    async with working.at_work(worker):
+        return [
+            await working.until(cast.database, job.account_id, job.job_id, "completed", "failed")
+            for job in await JobStore(cast.database).latest(10)
+        ]
+
+
 async def test_each_paid_account_with_new_posts_gets_one_job(cast: Service, tmp_path: Path) -> None:
     await cast.alice.save()
     await cast.free.save()
@@ -114,10 +124,8 @@ async def test_every_process_reports_why_a_build_fails(cast: Service) -> None:
         working_models, serving_models = Models(settings), Models(settings)
         jobs = EmbeddingJobs(cast.database, working_models, cast.clock)
         await _sweeps(cast, working_models).start_builds()
-        (job,) = await JobStore(cast.database).latest(10)
-        worker = working.worker(cast.database, lambda *_: None, kinds=[jobs.kind])  # type: ignore[arg-type] # never run
-        async with working.at_work(worker):
-            await working.until(cast.database, cast.alice.account_id, job.job_id, "failed")
+        [failed] = await _worked(cast, jobs.kind)
+        assert failed.state == "failed"
         alice = cast.alice.on(app.build(settings, cast.database, cast.clock, serving_models))
 
         shown = (await alice.get("/v1/account")).json()["data"]["vector_store"]
@@ -143,13 +151,8 @@ async def test_the_worker_embeds_new_posts(cast: Service) -> None:
     post = await cast.alice.save(text="Our kitten sleeps.")
     jobs = EmbeddingJobs(cast.database, MODELS, cast.clock)
     await _sweeps(cast).start_builds()
-    (job,) = await JobStore(cast.database).latest(10)
-    worker = working.worker(cast.database, lambda *_: None, kinds=[jobs.kind])  # type: ignore[arg-type] # never run
 
-    async with working.at_work(worker):
-        done = await working.until(
-            cast.database, cast.alice.account_id, job.job_id, "completed", "failed"
-        )
+    [done] = await _worked(cast, jobs.kind)
 
     assert done.state == "completed"
     assert done.result == b'{"embedded":1}'
@@ -168,11 +171,7 @@ async def test_large_libraries_are_built_in_turns(cast: Service) -> None:
         return await jobs.kind.run(job, progress)
 
     await _sweeps(cast).start_builds()
-    kinds = [JobKind(JOB, run)]
-    worker = working.worker(cast.database, lambda *_: None, kinds=kinds, lanes=2)  # type: ignore[arg-type] # never run
-    async with working.at_work(worker):
-        for job in await JobStore(cast.database).latest(10):
-            await working.until(cast.database, job.account_id, job.job_id, "completed", "failed")
+    await _worked(cast, JobKind(JOB, run), lanes=2)
 
     assert [turns.count(member.account_id) for member in (cast.alice, cast.bob)] == [4, 2]
     assert turns[0] != turns[1] != turns[2] != turns[3]

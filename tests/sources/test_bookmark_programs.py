@@ -103,14 +103,6 @@ def test_karakeep_s_lists_come_after_its_bookmarks() -> None:
     assert found.reasons == {"not_a_post": 3}
 
 
-def test_linkwarden_s_collection_for_links_without_one_is_not_a_label() -> None:
-    collections = [{"id": 1, "name": "Unorganized", "links": [{"name": "T", "url": X}]}]
-
-    found = report(json.dumps({"collections": collections}))
-
-    assert found.post.record.tags is UNSET
-
-
 def test_linkwarden_s_collections_can_come_in_any_order() -> None:
     link = {
         "name": "T",

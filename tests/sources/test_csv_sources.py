@@ -106,31 +106,6 @@ def test_raindrop_rows_that_are_not_posts_are_counted() -> None:
     assert found.left_out[0].sentence == "Line 3: 'https://example.org/' is not a link to a post."
 
 
-def test_pocket_s_archive_is_archived() -> None:
-    found = report(
-        "title,url,time_added,tags,status\n"
-        f"One,{X},1629980125,a|b,archive\nTwo,https://x.com/ada/status/21,1629980125,,unread\n"
-    )
-
-    assert found.name == "Pocket CSV"
-    one, two = (post.record for post in found.posts)
-    assert (one.tags, one.is_archived) == (["a", "b"], True)
-    assert one.bookmarked_at == "2021-08-26T12:15:25+00:00"
-    assert two.is_archived is UNSET
-
-
-def test_readwise_s_tags_are_a_list_of_python() -> None:
-    found = report(
-        "Title,URL,ID,Document tags,Saved date,Reading progress,Location,Seen\n"
-        f'Hello,{X},01,"[\'a\', ""it\'s""]",2025-01-01 00:00:00+00:00,0,archive,True\n'
-    )
-
-    assert found.name == "Readwise Reader CSV"
-    record = found.post.record
-    assert record.tags == ["a", "it's"]
-    assert (record.is_archived, record.is_read) == (True, True)
-
-
 @pytest.mark.parametrize("comment", ["", "xyz/"])
 def test_reddit_s_saved_posts_and_comments(comment: str) -> None:
     found = report(
@@ -233,15 +208,6 @@ def test_a_page_with_a_general_address_is_no_post_in_a_mixed_list(path: str) -> 
     found = report(f"{X}\nhttps://blog.example/{path}\n")
 
     assert (found.ids, found.reasons) == (["1050118621198921728"], {"not_a_post": 1})
-
-
-@pytest.mark.parametrize("folder", ["Unsorted", "unsorted", " Unsorted "])
-def test_raindrop_s_name_for_no_collection_is_not_a_label(folder: str) -> None:
-    header = "id,title,note,excerpt,url,folder,tags,created,cover,highlights,favorite\n"
-
-    found = report(f"{header}1,T,,,{X},{folder},birds,2024-01-31T12:34:56.789Z,,,false\n")
-
-    assert found.post.record.tags == ["birds"]
 
 
 def test_a_file_in_windows_1252_says_so() -> None:

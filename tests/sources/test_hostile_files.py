@@ -4,7 +4,7 @@ import io
 import json
 import time
 import tracemalloc
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -28,6 +28,13 @@ def _table(header: str, row: str) -> str:
     return "\n".join([header, *rows, ""])
 
 
+def _records(**record: Any) -> list[Any]:
+    """The same record for each post. `URL` and `ID` stand for those of the post."""
+    text = json.dumps(record)
+    return [json.loads(text.replace("URL", url).replace("ID", url[-19:])) for url in _URLS]
+
+
+_URI: Final = "at://did:plc:a/app.bsky.feed.post/ID"
 FILES: Final[dict[str, str]] = {
     "dewey": _table(
         "Tweet Date,Posted By,Tweet URL,Tweet Content,Tags,Folder",
@@ -44,43 +51,24 @@ FILES: Final[dict[str, str]] = {
     + "".join(f'<DT><A HREF="{url}" ADD_DATE="1700000300" TAGS="a">T</A>\n' for url in _URLS)
     + "</DL>\n",
     "karakeep": json.dumps(
-        {
-            "bookmarks": [
-                {"createdAt": 1, "tags": ["a"], "content": {"type": "link", "url": url}}
-                for url in _URLS
-            ]
-        }
+        {"bookmarks": _records(createdAt=1, tags=["a"], content={"type": "link", "url": "URL"})}
     ),
     "linkwarden": json.dumps(
-        {"collections": [{"id": 1, "name": "N", "links": [{"url": url} for url in _URLS]}]}
+        {"collections": [{"id": 1, "name": "N", "links": _records(url="URL")}]}
     ),
     "likes": "window.YTD.like.part0 = "
-    + json.dumps([{"like": {"tweetId": str(n), "fullText": "x"}} for n in _NUMBERS]),
+    + json.dumps(_records(like={"tweetId": "ID", "fullText": "x"})),
     "mastodon": json.dumps(
-        [
-            {
-                "uri": f"https://example.social/users/ada/statuses/{n}",
-                "content": "<p>Hi</p>",
-                "account": {"acct": "ada"},
-            }
-            for n in _NUMBERS
-        ]
+        _records(
+            uri="https://example.social/users/ada/statuses/ID",
+            content="<p>Hi</p>",
+            account={"acct": "ada"},
+        )
     ),
     "bluesky": json.dumps(
-        {
-            "bookmarks": [
-                {
-                    "subject": {"uri": f"at://did:plc:a/app.bsky.feed.post/{n}"},
-                    "item": {
-                        "uri": f"at://did:plc:a/app.bsky.feed.post/{n}",
-                        "record": {"text": "x"},
-                    },
-                }
-                for n in _NUMBERS
-            ]
-        }
+        {"bookmarks": _records(subject={"uri": _URI}, item={"uri": _URI, "record": {"text": "x"}})}
     ),
-    "own": json.dumps([{"post_id": str(n), "tweet_details": {}} for n in _NUMBERS]),
+    "own": json.dumps(_records(post_id="ID", tweet_details={})),
 }
 WHOLE: Final = {name: report(text, with_likes=True) for name, text in FILES.items()}
 

@@ -162,16 +162,9 @@ async def test_bounds_are_checked(desk: Desk) -> None:
     connection = await desk.mastodon()
     for interval_s, posts in ((60, 2_000), (86_401, 2_000), (3_600, 89), (3_600, 100_001)):
         with pytest.raises(Refusal):
-            await desk.connections.set_bounds(
-                desk.account_id,
-                connection.connection_id,
-                interval_s=interval_s,
-                posts_per_day=posts,
-            )
+            await desk.bound(connection, posts, interval_s)
 
-    await desk.connections.set_bounds(
-        desk.account_id, connection.connection_id, interval_s=21_600, posts_per_day=90
-    )
+    await desk.bound(connection, 90, 21_600)
 
     assert (await desk.one(connection)).interval_s == 21_600
 

@@ -35,22 +35,6 @@ async def test_all_pages_are_read_in_the_order_of_saving(
     assert (await desk.one(connection)).new == 1
 
 
-async def test_a_post_that_is_gone_is_left_out(desk: Desk, networks: Networks) -> None:
-    gone = record(2)
-    gone["item"] = {
-        "$type": "app.bsky.feed.defs#notFoundPost",
-        "uri": gone["subject"]["uri"],
-        "notFound": True,
-    }
-    networks.records = [record(3), gone, record(1)]
-    connection = await desk.bluesky()
-
-    await desk.run()
-
-    assert await desk.texts() == ["Record number 3", "Record number 1"]
-    assert (await desk.one(connection)).problem is Problem.NONE
-
-
 async def test_an_expired_session_is_renewed_and_stored_before_it_is_used(
     desk: Desk, networks: Networks
 ) -> None:

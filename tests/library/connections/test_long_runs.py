@@ -16,14 +16,8 @@ async def slow(desk: Desk, networks: Networks, posts: int) -> Connection:
     """A source that reads one page per day."""
     networks.tweets = [tweet(number) for number in range(posts, 0, -1)]
     connection = await desk.x()
-    await bound(desk, connection, 90)
+    await desk.bound(connection, 90)
     return connection
-
-
-async def bound(desk: Desk, connection: Connection, posts_per_day: int) -> None:
-    await desk.connections.set_bounds(
-        desk.account_id, connection.connection_id, interval_s=3_600, posts_per_day=posts_per_day
-    )
 
 
 async def a_day(desk: Desk) -> None:
@@ -46,7 +40,7 @@ async def test_a_first_run_of_many_days_completes_and_is_not_read_again(
     assert (found.total, found.run_id, found.problem) == (posts, "", Problem.NONE)
     before = len(networks.lists())
     assert before == posts // 90
-    await bound(desk, connection, 10_000)
+    await desk.bound(connection, 10_000)
 
     await a_day(desk)
 
@@ -64,7 +58,7 @@ async def test_a_first_run_goes_on_after_a_pause_of_weeks(desk: Desk, networks: 
 
     await a_day(desk)
     await a_day(desk)
-    await bound(desk, connection, 10_000)
+    await desk.bound(connection, 10_000)
     await a_day(desk)
 
     asked = [one.query.get("pagination_token") for one in networks.lists()]

@@ -61,9 +61,7 @@ async def test_other_sources_do_not_hide_what_is_known(desk: Desk, networks: Net
     networks.statuses = [status(number) for number in range(60, 0, -1)]
     networks.answer_once("/verify_credentials", json_reply({"id": "8", "acct": "daily"}))
     daily = await desk.mastodon()
-    await desk.connections.set_bounds(
-        desk.account_id, daily.connection_id, interval_s=86_400, posts_per_day=90
-    )
+    await desk.bound(daily, 90, 86_400)
     await desk.run()
     others = IngestRuns(desk.member.database, desk.member.clock)
     account = await desk.member.account()

@@ -183,9 +183,7 @@ async def test_folders_that_cannot_be_read_cost_no_posts(desk: Desk, networks: N
 async def test_the_budget_of_a_day_is_not_exceeded(desk: Desk, networks: Networks) -> None:
     networks.tweets = [tweet(number) for number in range(300, 0, -1)]
     connection = await desk.x()
-    await desk.connections.set_bounds(
-        desk.account_id, connection.connection_id, interval_s=3_600, posts_per_day=200
-    )
+    await desk.bound(connection, 200)
 
     await desk.run()
 

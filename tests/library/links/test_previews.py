@@ -25,6 +25,7 @@ async def test_links_are_shown_and_not_saved(reader: Reader) -> None:
     assert gone.preview.content_state == ContentState.GONE
     assert failed.error is not None
     assert (await reader.member.listed())["meta"]["total_count"] == 0
+    assert not await reader.is_due()
     account = await reader.member.account()
     with pytest.raises(Refusal, match="at most 5 items"):
         await reader.reading.previews(account, read_links([saving.X] * 6))

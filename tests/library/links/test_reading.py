@@ -12,7 +12,6 @@ from bowerbird.library.imports.runs import ImportRuns
 from bowerbird.model.arrival import Completeness
 from bowerbird.model.posts.networks import LEFT, Reason
 from bowerbird.sources.file_posts import FilePost, found_post
-from bowerbird.sources.found import FoundPost
 from bowerbird.sources.post_links import parse, parse_listed
 from tests.support import imports, saving, waiting, working
 from tests.support.hosts.image_hosts import ImageHosts
@@ -360,19 +359,6 @@ async def test_a_request_to_ask_again_leaves_most_of_it_to_a_job(
     kind = reader.jobs.kind
     async with working.at_work(working.worker(reader.member.database, kind.run, kinds=[kind])):
         await waiting.until(all_wait)
-
-
-async def test_a_preview_stores_nothing(reader: Reader) -> None:
-    link = parse(reader.x_post(1))
-    assert link is not None
-
-    account = await reader.member.account()
-    found = await reader.reading.preview(account, link)
-
-    assert isinstance(found, FoundPost)
-    assert found.record.tweet_details.text == "The nest is full."
-    assert (await reader.member.listed())["meta"]["total_count"] == 0
-    assert not await reader.is_due()
 
 
 async def test_a_host_that_is_silent_during_a_preview_is_left_alone(

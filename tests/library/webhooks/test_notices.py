@@ -56,21 +56,3 @@ async def test_an_email_that_the_server_does_not_take_now_is_sent_later(
         assert await post.delivering.due_accounts(0) == []
 
     assert len(mail.letters) == 1
-
-
-@pytest.mark.both
-async def test_a_secret_that_cannot_be_read_turns_the_webhook_off(
-    served: Service, receiver: Receiver, tmp_path: Path
-) -> None:
-    post = Post(served.alice, receiver, tmp_path)
-    webhook = await post.add()
-    (tmp_path / "sources.key").write_text("another " * 8)
-    post = Post(served.alice, receiver, tmp_path)
-    await post.member.save()
-
-    await post.deliver()
-
-    shown = await post.shown(webhook)
-    assert shown["state"] == "disabled"
-    assert "Create a new one" in shown["problem"]
-    assert receiver.received == []

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from httpx import Response
 from standardwebhooks.webhooks import Webhook
 
 from bowerbird.clock import MICROSECONDS
@@ -95,7 +96,6 @@ class Post:
     receiver: Receiver
     folder: Path
     more: dict[str, Any] = field(default_factory=dict)
-    timeout_s: float = 60.0
 
     def __post_init__(self) -> None:
         settings: dict[str, Any] = {
@@ -108,7 +108,7 @@ class Post:
             self.member.database,
             self.member.clock,
             self.settings,
-            lambda: Sender([self.receiver.host], timeout_s=self.timeout_s),
+            lambda: Sender([self.receiver.host]),
             digest=partial(
                 Digests(self.member.database, self.member.clock, can_mail=False).get, format="json"
             ),
@@ -121,6 +121,9 @@ class Post:
         assert response.status_code == 201, response.text
         added: dict[str, Any] = response.json()["data"]
         return added
+
+    async def change(self, webhook: dict[str, Any], **fields: Any) -> Response:
+        return await writing.send(self.member, "PATCH", f"/v1/webhooks/{webhook['id']}", fields)
 
     async def shown(self, webhook: dict[str, Any]) -> dict[str, Any]:
         found: dict[str, Any] = (await self.member.get(f"/v1/webhooks/{webhook['id']}")).json()

@@ -59,12 +59,7 @@ class Desk:
         begun = await self.connecting.begin_x(self.account_id, "client", "secret")
         connection = await self.back_from_x(begun)
         if is_confirmed:
-            await self.connections.set_bounds(
-                self.account_id,
-                connection.connection_id,
-                interval_s=3_600,
-                posts_per_day=connection.posts_per_day,
-            )
+            await self.bound(connection, connection.posts_per_day)
             await self.connections.run_now(self.account_id, connection.connection_id)
         return await self.one(connection)
 
@@ -74,6 +69,16 @@ class Desk:
         self.networks.codes.add("code")
         query = {"state": state, "code": "code"}
         return await self.connecting.finish_x(self.account_id, begun.attempt, query)
+
+    async def bound(
+        self, connection: Connection, posts_per_day: int, interval_s: int = 3_600
+    ) -> None:
+        await self.connections.set_bounds(
+            self.account_id,
+            connection.connection_id,
+            interval_s=interval_s,
+            posts_per_day=posts_per_day,
+        )
 
     async def run(self) -> None:
         """Everything that a worker would do now."""
