@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from bowerbird.clock import MICROSECONDS, Clock
 from bowerbird.errors import Code, Refusal
-from bowerbird.model.jobs import EXPORTS, MAX_TRIES, Job
+from bowerbird.model.jobs import EXPORTS, MAX_TRIES, UNFINISHED, Job, JobCount
 from bowerbird.storage.database import Database
 from bowerbird.storage.fair_queue import IN_BACKGROUND
 from bowerbird.storage.stores import TimedService
@@ -403,19 +403,33 @@ async def keep_running(recurring: Recurring, first_s: float | None = None) -> No
 
 
 _EVERY_S: Final = 15.0
+# Counting all jobs of a month is slow, so that only happens every twentieth time.
+_FULL_COUNT_EVERY: Final = 20
 
 
 class JobWatch(TimedService):
     def __init__(self, database: Database, clock: Clock, metrics: RequestMetrics) -> None:
         super().__init__(database, clock)
         self._metrics = metrics
+        self._rounds = 0
+        self._finished: list[JobCount] = []
 
     async def refresh(self) -> None:
-        counts, now = await self._stores.jobs.counts(), self._clock()
+        counts = await self._counts()
+        now = self._clock()
         self._metrics.jobs = [
             (each.kind, each.state, each.count, (now - each.oldest_at) / MICROSECONDS)
             for each in counts
         ]
+
+    async def _counts(self) -> list[JobCount]:
+        is_full = self._rounds % _FULL_COUNT_EVERY == 0
+        counts = await self._stores.jobs.counts(only_unfinished=not is_full)
+        self._rounds += 1
+        if is_full:
+            self._finished = [each for each in counts if each.state not in UNFINISHED]
+            return counts
+        return [*counts, *self._finished]
 
     async def keep_refreshing(self) -> None:
         """Counts regularly until it is cancelled."""

@@ -264,8 +264,10 @@ class JobStore(Store):
         rows = await self._database.rows(self._sql["open_page"], {**key, "limit": limit})
         return [OpenJob(*row) for row in rows]
 
-    async def counts(self) -> list[JobCount]:
-        return [JobCount(*row) for row in await self._read_slowly("counts")]
+    async def counts(self, *, only_unfinished: bool = False) -> list[JobCount]:
+        """Counting only unfinished jobs is much faster, because they have their own index."""
+        sql = self._sql["counts_unfinished" if only_unfinished else "counts"]
+        return [JobCount(*row) for row in await self._database.slow_rows(sql, {})]
 
     async def queue(self) -> QueueState:
         row = (await self._read_slowly("queue", max_ahead=_MAX_AHEAD))[0]

@@ -189,6 +189,13 @@ SELECT j.kind, j.state, count(*), min(j.created_at)
  GROUP BY j.kind, j.state
  ORDER BY j.kind, j.state
 
+-- name: counts_unfinished
+SELECT j.kind, j.state, count(*), min(j.created_at)
+  FROM job AS j
+ WHERE j.completed_at IS NULL
+ GROUP BY j.kind, j.state
+ ORDER BY j.kind, j.state
+
 -- name: queue
 -- How many jobs are due, how long the first of them has been due, and how many leases are live.
 SELECT coalesce(sum(CASE WHEN q.is_due THEN 1 ELSE 0 END), 0),
