@@ -10,7 +10,7 @@ from bowerbird import app
 from bowerbird.jobs.account_jobs import EmbeddingJobs
 from bowerbird.jobs.worker import JobKind, Progress
 from bowerbird.library.vectors.builds import JOB, VectorBuilds, VectorSweeps
-from bowerbird.model.jobs import Job
+from bowerbird.model.jobs import Job, JobResponse
 from bowerbird.search.meaning.models import Models
 from bowerbird.settings import Settings
 from bowerbird.storage.upkeep.jobs import JobStore
@@ -44,7 +44,7 @@ async def _stores(member: Member) -> list[Any]:
     return await VectorStore(member.database).stores(member.account_id)
 
 
-async def _worked(cast: Service, kind: JobKind, **options: int) -> list[Job]:
+async def _worked(cast: Service, kind: JobKind, **options: int) -> list[JobResponse]:
     """The jobs after a worker has done those that wait."""
     worker = working.worker(cast.database, lambda *_: None, kinds=[kind], **options)  # type: ignore[arg-type] # never run
     async with working.at_work(worker):
