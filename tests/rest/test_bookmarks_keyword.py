@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from bowerbird.search.queries.highlights import SNIPPET_CHARACTERS, highlight
 from bowerbird.search.queries.query_language import parse
 from tests.support import make
-from tests.support.in_turn import in_turn
 from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio
@@ -117,32 +116,6 @@ async def test_ranked_lists_contain_the_best_thousand(alice: Member) -> None:
     assert crawled[:100] == [bookmark["post_id"] for bookmark in answer["data"]]
     # The unranked list has no such limit.
     assert (await alice.listed(q="katze"))["meta"]["total_count"] == 1005
-
-
-@pytest.mark.both
-@in_turn(
-    ("text", "q"),
-    [
-        ("Der Vogel sammelt blaue Flaschendeckel", "blau"),
-        ("Boeken in de bibliotheek", "boek"),
-        ("De vogel verzamelt blauwe doppen", "vogels"),
-        ("Kirjastossa on paljon kirjoja", "kirja"),
-        ("Lintu kerää sinisiä pullonkorkkeja", "pullonkorkki"),
-        ("I libri della biblioteca dell'arte", "libro"),
-        ("El pájaro recoge tapas azules", "azul"),
-        ("O pássaro coleciona tampas azuis", "tampa"),
-        ("Ptak zbiera niebieskie nakrętki", "nakrętka"),
-        ("Könyvtárban olvastam könyveket", "könyv"),
-    ],
-)
-async def test_another_form_of_a_word_finds_a_short_post(alice: Member, text: str, q: str) -> None:
-    await alice.save(post_id="1", text=text, author="ada", name="Ada and the Herons")
-    await alice.save(post_id="2", text="Another post")
-
-    found = await alice.listed(q=q, highlight="true")
-
-    assert [post["post_id"] for post in found["data"]] == ["1"]
-    assert "<mark>" in found["data"][0]["highlight"]["html"]
 
 
 async def highlights(member: Member, **asked: str) -> list[dict[str, Any] | None]:

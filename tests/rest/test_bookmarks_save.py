@@ -406,42 +406,14 @@ LONG_FORM: Final = {"title": "How bowers are built", "plain_text": "Twigs first.
 QUOTED: Final = {"post_id": "77", "text": "My article", "article": LONG_FORM}
 
 
-async def _details(member: Member, post_id: str) -> dict[str, Any]:
-    answer = (await member.get(f"/v1/bookmarks/{post_id}")).json()
-    found: dict[str, Any] = answer["data"]["tweet_details"]
-    return found
-
-
 @pytest.mark.both
 async def test_a_saved_post_that_quotes_an_article_has_it(alice: Member) -> None:
     post = {"post_id": "5", "tweet_details": {"text": "Read this", "quoted_tweet": QUOTED}}
     saved = await alice.client.post("/v1/bookmarks", json={"posts": [post]})
     assert saved.status_code == 200
 
-    details = await _details(alice, "5")
+    details = (await stored(alice, "5"))["tweet_details"]
     assert details["article"] == LONG_FORM
     assert details["quoted_tweet"] == QUOTED
     assert await alice.ids(media_type="article") == ["5"]
     assert await alice.ids(media_type="text") == []
-
-
-async def test_an_imported_post_that_quotes_an_article_has_it_and_gives_it_back(
-    alice: Member, bob: Member
-) -> None:
-    await alice.save_all([make.post(post_id="5", quoted=QUOTED)])
-    exported = (await alice.listed())["data"]
-
-    assert exported[0]["tweet_details"]["article"] == LONG_FORM
-    await bob.save_all(exported)
-    assert (await bob.listed())["data"] == exported
-    assert (await alice.save_all(exported)).counts.unchanged == 1
-
-
-async def test_a_post_keeps_its_own_article(alice: Member) -> None:
-    own = {"title": "Another"}
-    await alice.save_all([make.post(post_id="5", article=own, quoted=QUOTED)])
-    for n, quoted in enumerate(({"post_id": "7", "article": None}, {"post_id": "7"}, None)):
-        await alice.save_all([make.post(post_id=f"{n + 6}", quoted=quoted)])
-        assert (await _details(alice, f"{n + 6}"))["article"] is None
-
-    assert (await _details(alice, "5"))["article"] == own

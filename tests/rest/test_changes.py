@@ -14,6 +14,7 @@ from bowerbird.model.arrival import OrderSource
 from bowerbird.requests import limits
 from bowerbird.storage.changes.events import EventStore
 from bowerbird.storage.database import Database, Readable, Transaction, Writable
+from tests.rest.paging import items
 from tests.support import make, writing
 from tests.support.imports import found, run, take
 from tests.support.service import NOW, Member, Service
@@ -61,14 +62,9 @@ async def since_now(member: Member) -> Follower:
 
 
 async def library(member: Member) -> dict[str, Any]:
-    params = {"is_unread_only": "false", "hide_archived": "false", "limit": 100}
-    posts: dict[str, Any] = {}
-    cursor: str | None = ""
-    while cursor is not None:
-        answer = await member.listed(**params, cursor=cursor)
-        posts |= {post["post_id"]: post for post in answer["data"]}
-        cursor = answer["meta"]["next_cursor"]
-    return posts
+    everything = {"is_unread_only": "false", "hide_archived": "false", "limit": 100}
+    posts = await items(member, "/v1/bookmarks", **everything)
+    return {post["post_id"]: post for post in posts}
 
 
 def short(event: dict[str, Any]) -> tuple[Any, ...]:

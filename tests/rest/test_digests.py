@@ -14,10 +14,6 @@ pytestmark = pytest.mark.anyio
 
 PATH = "/v1/digests/preferences"
 NO_ZONE = "time_zone: must be a time zone such as Europe/Berlin, got"
-NOT_GIVEN_OUT = (
-    "cursor: 'x' is not a cursor of this list; send next_cursor unchanged, "
-    "with the same filters and sort, or omit it."
-)
 DEFAULTS = {
     "frequency": "weekly",
     "time_zone": "UTC",
@@ -46,20 +42,6 @@ async def test_a_new_account_has_weekly_digests(alice: Member) -> None:
         "data": [],
         "meta": {"next_cursor": None, "limit": 20, "total_count": 0, "count": 0},
     }
-
-
-async def test_paging_returns_each_digest_once(alice: Member) -> None:
-    made = await with_days(alice, 7)
-    seen: list[str] = []
-    cursor: str | None = ""
-    while cursor is not None:
-        answer = (await alice.get("/v1/digests", limit=3, cursor=cursor)).json()
-        seen += [digest["digest_id"] for digest in answer["data"]]
-        assert answer["meta"]["total_count"] == 7
-        assert answer["meta"]["count"] == len(answer["data"])
-        cursor = answer["meta"]["next_cursor"]
-
-    assert seen == made
 
 
 async def test_a_digest_contains_its_fields_markdown_and_html(alice: Member) -> None:
@@ -100,33 +82,11 @@ async def test_choosing_a_format_omits_the_others(
     assert ("markdown" in digest, "html" in digest) == held
 
 
-@in_turn(
-    ("path", "params", "sentence"),
-    [
-        (
-            "/v1/digests",
-            {"limit": "0"},
-            "limit: must be a whole number from 1 to 100, got '0'.",
-        ),
-        (
-            "/v1/digests",
-            {"cursor": "x"},
-            NOT_GIVEN_OUT,
-        ),
-        (
-            "/v1/digests/latest",
-            {"format": "pdf"},
-            "format: must be one of json, markdown, html, got 'pdf'.",
-        ),
-    ],
-)
-async def test_an_invalid_parameter_is_named(
-    alice: Member, path: str, params: dict[str, str], sentence: str
-) -> None:
-    response = await alice.get(path, **params)
+async def test_an_unknown_format_is_refused(alice: Member) -> None:
+    response = await alice.get("/v1/digests/latest", format="pdf")
 
     assert writing.refused(response) == (400, "INVALID_REQUEST")
-    assert writing.sentence(response) == sentence
+    assert writing.sentence(response) == ("format: must be one of json, markdown, html, got 'pdf'.")
 
 
 async def test_preferences_are_changed_field_by_field(alice: Member) -> None:
@@ -193,14 +153,15 @@ async def test_an_invalid_preference_is_named_and_nothing_changes(alice: Member)
 
 async def test_the_free_plan_can_use_digests_and_each_request_is_a_call(cast: Service) -> None:
     free = cast.free
-    await with_days(free, 3)
+    made = await with_days(free, 3)
     first = (await free.get("/v1/digests", limit=1)).json()
 
-    second = await free.get("/v1/digests", limit=1, cursor=first["meta"]["next_cursor"])
+    second = await free.get("/v1/digests", limit=2, cursor=first["meta"]["next_cursor"])
     await digesting.shown(free)
     await cast.app.calls.flush()
 
-    assert second.status_code == 200
+    listed = first["data"] + second.json()["data"]
+    assert [digest["digest_id"] for digest in listed] == made
     # One change of preferences, two pages and one digest.
     sql = "SELECT calls FROM api_call WHERE account_id = :account_id"
     rows = await free.database.rows(sql, {"account_id": free.account_id})

@@ -73,19 +73,6 @@ async def test_an_accepted_job_returns_its_poll_url(alice: Member) -> None:
     }
 
 
-async def test_an_export_without_filters_contains_every_post(cast: Service) -> None:
-    posts = await fill(cast.alice)
-    await fill(cast.bob)
-
-    found = await exported(cast, cast.alice)
-
-    assert ids(found) == ids(posts)
-    assert (
-        found
-        == (await cast.alice.listed(is_unread_only="false", hide_archived="false"))["data"][::-1]
-    )
-
-
 async def test_long_posts_are_read_and_written_in_pages_of_limited_size(cast: Service) -> None:
     sizes = [10, 700_000, 700_000, 10, 1_500_000, 10]
     await cast.alice.save_all([make.post(text="x" * size) for size in sizes])
@@ -182,25 +169,6 @@ async def test_checks_run_in_a_fixed_order(alice: Member, body: dict[str, Any], 
     response = await alice.client.post("/v1/exports/json", json=body)
 
     assert response.json()["code"] == code
-
-
-@in_turn(
-    ("body", "named"),
-    [
-        ({"limit": 5}, "limit"),
-        ({"sort_by": "title"}, "sort_by"),
-        ({"posted_from": "yesterday"}, "posted_from"),
-        ({"media_type": "smell"}, "media_type"),
-    ],
-)
-async def test_an_invalid_field_is_named_and_no_job_is_created(
-    alice: Member, body: Any, named: str
-) -> None:
-    response = await alice.client.post("/v1/exports/json", content=json.dumps(body))
-
-    assert (response.status_code, response.json()["code"]) == (400, "INVALID_REQUEST")
-    assert named in response.json()["error"]
-    assert await alice.database.rows("SELECT count(*) FROM job", {}) == [(0,)]
 
 
 async def test_a_free_account_can_export_everything_but_cannot_filter(cast: Service) -> None:

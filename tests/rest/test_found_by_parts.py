@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bowerbird import app
-from bowerbird.app import App
 from bowerbird.library.vectors.builds import VectorBuilds, embedding_text
 from bowerbird.model.posts.bookmarks import Post
 from bowerbird.model.posts.media import attached_texts
@@ -358,10 +357,8 @@ def service() -> Iterator[EmbeddingService]:
 
 
 @pytest.fixture
-async def remote(
-    cast: Service, service: EmbeddingService, tmp_path: Path
-) -> AsyncIterator[tuple[App, Member]]:
-    """An instance that uses the embedding service, and alice as its client."""
+async def remote(cast: Service, service: EmbeddingService, tmp_path: Path) -> AsyncIterator[Member]:
+    """Alice on an instance that uses the embedding service, with a post that it has embedded."""
     settings = Settings(
         data_dir=tmp_path,
         embedding_url=service.url,
@@ -370,14 +367,12 @@ async def remote(
     )
     built = app.build(settings, cast.database, cast.clock)
     alice = cast.alice.on(built)
-    yield built, alice
+    await alice.save(text="red bird")
+    builds = VectorBuilds(alice.database, built.models, alice.clock)
+    await builds.build(alice.account_id, ignore)
+    yield alice
     await alice.client.aclose()
     await built.models.close()
-
-
-async def _embed(built: App, member: Member) -> None:
-    builds = VectorBuilds(member.database, built.models, member.clock)
-    await builds.build(member.account_id, ignore)
 
 
 async def _vectors(member: Member) -> dict[str, Any]:
@@ -386,54 +381,45 @@ async def _vectors(member: Member) -> dict[str, Any]:
 
 
 async def test_search_by_meaning_returns_503_while_the_service_is_down_and_the_rest_works(
-    remote: tuple[App, Member], service: EmbeddingService
+    remote: Member, service: EmbeddingService
 ) -> None:
-    built, alice = remote
-    await alice.save(text="red bird")
-    await _embed(built, alice)
-    known = await alice.ids(vector_search_term="bird")
+    known = await remote.ids(vector_search_term="bird")
     service.key = "changed"
 
-    response = await alice.get("/v1/bookmarks", vector_search_term="red")
+    response = await remote.get("/v1/bookmarks", vector_search_term="red")
 
     assert response.status_code == 503
     assert response.json()["code"] == "SERVICE_UNAVAILABLE"
     assert "the embedding service is not usable" in response.json()["error"]
     assert response.headers["retry-after"] == "30"
-    assert (await _vectors(alice))["state"] == "unavailable"
-    assert "embedding service" in (await _vectors(alice))["problem"]
+    assert (await _vectors(remote))["state"] == "unavailable"
+    assert "embedding service" in (await _vectors(remote))["problem"]
     # Requests that need no new embedding still work.
-    assert await alice.ids(vector_search_term="bird") == known
-    count = await alice.get("/v1/bookmarks/count", vector_search_term="bird")
+    assert await remote.ids(vector_search_term="bird") == known
+    count = await remote.get("/v1/bookmarks/count", vector_search_term="bird")
     assert count.json()["data"]["count"] == len(known)
-    assert (await alice.get("/v1/bookmarks/count", vector_search_term="x")).status_code == 503
-    assert len(await alice.ids(q="bird")) == 1
+    assert (await remote.get("/v1/bookmarks/count", vector_search_term="x")).status_code == 503
+    assert len(await remote.ids(q="bird")) == 1
     service.key = "sesame"
-    assert len(await alice.ids(vector_search_term="red")) == 1
-    assert (await _vectors(alice))["state"] == "ready"
+    assert len(await remote.ids(vector_search_term="red")) == 1
+    assert (await _vectors(remote))["state"] == "ready"
 
 
 async def test_a_search_the_service_rejects_returns_503_and_does_not_affect_others(
-    remote: tuple[App, Member], service: EmbeddingService
+    remote: Member, service: EmbeddingService
 ) -> None:
-    built, alice = remote
-    await alice.save(text="red bird")
-    await _embed(built, alice)
     service.refused = "poison"
 
-    response = await alice.get("/v1/bookmarks", vector_search_term="poison")
+    response = await remote.get("/v1/bookmarks", vector_search_term="poison")
 
     assert response.status_code == 503
     assert "it rejected this text" in response.json()["error"]
-    assert (await _vectors(alice))["state"] == "ready"
+    assert (await _vectors(remote))["state"] == "ready"
 
 
 async def test_a_change_in_the_vector_length_of_the_service_is_reported(
-    remote: tuple[App, Member], service: EmbeddingService
+    remote: Member, service: EmbeddingService
 ) -> None:
-    built, alice = remote
-    await alice.save(text="red bird")
-    await _embed(built, alice)
     original = service.answer
 
     def shorter(body: dict[str, Any], authorization: str | None) -> tuple[int, bytes]:
@@ -442,7 +428,7 @@ async def test_a_change_in_the_vector_length_of_the_service_is_reported(
 
     service.answer = shorter  # type: ignore[method-assign] # simulates a different model
 
-    response = await alice.get("/v1/bookmarks", vector_search_term="zebra")
+    response = await remote.get("/v1/bookmarks", vector_search_term="zebra")
 
     assert response.status_code == 503
     assert "vectors of 23 numbers, but 24 are stored." in response.json()["error"]

@@ -1,4 +1,4 @@
-"""The monthly call limit of the free plan, which is exact for many calls at once."""
+"""What the free plan lacks, and its monthly call limit, which is exact for many calls at once."""
 
 import asyncio
 from collections import Counter
@@ -14,8 +14,10 @@ from bowerbird.app import App
 from bowerbird.settings import Settings
 from bowerbird.storage.accounts.accounts import AccountStore
 from bowerbird.storage.database import Database
+from tests.rest.test_isolation import ASKED, UNKNOWN, request
 from tests.support import service, writing
 from tests.support.databases import fresh_postgres, two_of_postgres
+from tests.support.offenders import Offenders
 from tests.support.postgres import ThrowawayPostgres
 from tests.support.service import Member, Service, SetClock
 from tests.support.service import build as build_service
@@ -26,6 +28,40 @@ pytestmark = pytest.mark.anyio
 
 
 DAY = 86_400 * 1_000_000
+
+PAID = {
+    *(("post", f"/v1/labels/{path}") for path in ("add", "remove", "batch", "{label_id}/merge")),
+    *((method, "/v1/labels/{label_id}") for method in ("patch", "delete")),
+    *(("post", "/v1/views"), ("patch", "/v1/views/{slug}"), ("delete", "/v1/views/{slug}")),
+    *(("post", f"/v1/rules{path}") for path in ("", "/preview", "/{rule_id}/apply")),
+    *((method, "/v1/rules/{rule_id}") for method in ("patch", "delete")),
+    ("get", "/v1/bookmarks/{post_id}/suggested_labels"),
+    ("delete", "/v1/bookmarks/{post_id}/suggested_labels/{label_id}"),
+    ("post", "/v1/bookmarks/{post_id}/new_labels"),
+    ("post", "/v1/imports/{run_id}/suggested_labels/apply"),
+    ("post", "/v1/bookmarks/duplicates/resolve"),
+    # A webhook of an account that has paid before can be removed.
+    *(one for one in ASKED if one[1].startswith("/v1/webhooks") and one[0] != "delete"),
+}
+# Refused if they add labels, or once the import is found.
+PARTLY_PAID = {
+    *(("post", "/v1/bookmarks"), ("post", "/v1/bookmarks/changes")),
+    ("get", "/v1/imports/{run_id}/suggested_labels"),
+}
+
+
+async def test_only_paid_endpoints_are_refused_and_before_other_checks(free: Member) -> None:
+    await free.save(post_id="7001", tags=["theirs"])
+    offenders = Offenders()
+    for row in [row for row in ASKED if row not in PARTLY_PAID]:
+        is_paid = row in PAID
+        wrong = [("", {"unheard_of": 7})] if is_paid and row[0] in ("post", "patch") else []
+        for asked in ASKED[row] + wrong:
+            with offenders.check((*row, asked)):
+                response = await request(free, *row, asked, UNKNOWN)
+                assert ("SUBSCRIPTION_REQUIRED" in response.text) is is_paid
+    assert offenders == {}
+    assert await writing.labels(free) == {"theirs": 1}
 
 
 async def _use(member: Member, calls: int) -> None:
@@ -57,7 +93,7 @@ async def test_the_free_plan_allows_a_hundred_calls_per_month(free: Member) -> N
 @pytest.fixture
 def nearly(cast: Service) -> Member:
     """The free member on a service that allows one call per month."""
-    return cast.free.on(app.build(Settings(free_calls_per_month=1), cast.database, cast.clock))
+    return cast.free.on(_service(cast, 1))
 
 
 async def test_errors_options_and_key_checks_are_not_counted(nearly: Member) -> None:
@@ -88,7 +124,7 @@ async def test_errors_options_and_key_checks_are_not_counted(nearly: Member) -> 
 
 
 async def test_not_modified_responses_are_not_counted(cast: Service, free: Member) -> None:
-    member = free.on(app.build(Settings(free_calls_per_month=2), cast.database, cast.clock))
+    member = free.on(_service(cast, 2))
     tag = (await member.get("/v1/bookmarks")).headers["etag"]
 
     for _ in range(5):
@@ -197,7 +233,7 @@ DISK_FULL_ON_CALLS = """
 
 
 async def test_polling_an_export_is_not_counted(cast: Service, free: Member) -> None:
-    member = free.on(app.build(Settings(free_calls_per_month=1), cast.database, cast.clock))
+    member = free.on(_service(cast, 1))
     started = await writing.send(member, "POST", "/v1/exports/json")
     assert started.status_code == 202
 

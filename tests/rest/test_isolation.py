@@ -270,7 +270,7 @@ def _filled(value: Any, names: dict[str, str]) -> Any:
     return value.format(**names) if isinstance(value, str) else value
 
 
-async def _request(
+async def request(
     member: Member, method: str, path: str, asked: tuple[str, Any], names: dict[str, str]
 ) -> httpx.Response:
     query, body = asked
@@ -338,7 +338,7 @@ async def _responses(
 ) -> dict[str, httpx.Response]:
     async with member.client:
         return {
-            str(asked): await _request(member, method, path, asked, names)
+            str(asked): await request(member, method, path, asked, names)
             for asked in ASKED[method, path]
         }
 
@@ -369,7 +369,7 @@ async def test_writes_to_equal_ids_change_only_the_callers_data(cast: Service) -
     offenders = Offenders()
     for method, path in ASKED:
         for asked in ASKED[method, path]:
-            await _request(cast.alice, method, path, asked, names)
+            await request(cast.alice, method, path, asked, names)
             with offenders.check((method, path, str(asked))):
                 assert await _everything(cast.bob) == theirs
     assert offenders == {}

@@ -11,6 +11,7 @@ from bowerbird.library.bulk import changes
 from bowerbird.library.bulk.changes import BulkChanges
 from bowerbird.library.imports.file_imports import FileImports, ImportOptions
 from bowerbird.requests import limits
+from tests.rest.paging import items
 from tests.support import make, writing
 from tests.support.engines.watched_writes import WatchedWrites, interrupted
 from tests.support.service import Member
@@ -49,13 +50,8 @@ async def path_of(member: Member, name: str) -> str:
 
 async def all_tags(member: Member) -> set[tuple[str, ...]]:
     """Every combination of labels that a post has."""
-    found: set[tuple[str, ...]] = set()
-    cursor: str | None = ""
-    while cursor is not None:
-        page = await member.listed(limit=100, cursor=cursor)
-        found |= {tuple(post["tags"] or ()) for post in page["data"]}
-        cursor = page["meta"]["next_cursor"]
-    return found
+    posts = await items(member, "/v1/bookmarks", limit=100)
+    return {tuple(post["tags"] or ()) for post in posts}
 
 
 # The size of a transaction

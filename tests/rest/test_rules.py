@@ -7,7 +7,7 @@ import pytest
 from bowerbird.requests import limits
 from tests.support import make, writing
 from tests.support.posts.ruling import ADD, listed, rule, run
-from tests.support.service import Member, Service
+from tests.support.service import Member
 
 pytestmark = pytest.mark.anyio
 
@@ -76,19 +76,6 @@ async def test_an_account_has_a_bounded_number_of_rules(
     await rule(alice)
     body = {"name": "n", "when": "arrives", "actions": [ADD]}
     assert "at most 2 rules" in (await sent(alice, "POST", "", body)).json()["error"]
-
-
-async def test_rules_need_a_paid_plan(cast: Service) -> None:
-    for method, path, body in (
-        ("POST", "", {"name": "n", "when": "arrives", "actions": [ADD]}),
-        ("POST", "/preview", {}),
-        ("PATCH", "/0", {"name": "n"}),
-        ("DELETE", "/0", None),
-        ("POST", "/0/apply", {}),
-    ):
-        refused = await sent(cast.free, method, path, body)
-        assert refused.status_code == 402, path
-        assert refused.json()["code"] == "SUBSCRIPTION_REQUIRED"
 
 
 async def test_a_preview_counts_what_would_have_matched(alice: Member) -> None:

@@ -129,14 +129,6 @@ async def test_an_account_without_labels_gets_no_suggestion(alice: Member) -> No
     assert await _suggested(alice, new["post_id"]) == []
 
 
-async def test_suggestions_need_a_paid_plan_as_writing_labels_does(free: Member) -> None:
-    post = await free.save()
-
-    response = await free.get(f"/v1/bookmarks/{post['post_id']}/suggested_labels")
-
-    assert writing.refused(response) == (402, "SUBSCRIPTION_REQUIRED")
-
-
 async def _of_ines(member: Member, extra: int = 1) -> tuple[list[str], str]:
     """The ids of posts that "databases" is suggested for, and the id of that label."""
     for n in range(4):

@@ -299,18 +299,24 @@ async def test_a_label_that_was_created_goes_unless_it_is_used(alice: Member) ->
 
 async def test_what_changes_nothing_has_no_change(alice: Member) -> None:
     ids = await fill(alice)
-    before = await latest(alice)
-    for method, path, body in (
+    label = f"/v1/labels/{ids['label']}"
+    before, version = await latest(alice), await writing.version(alice)
+    unchanged: list[tuple[str, str, dict[str, Any]]] = [
         ("PATCH", "/v1/bookmarks/1", {"note": "Before"}),
         ("PATCH", f"{PASSAGE}/{ids['highlight']}", {"comment": "Why"}),
-        ("PATCH", f"/v1/labels/{ids['label']}", {"color": None}),
+        ("PATCH", label, {}),
+        ("PATCH", label, {"label_name": " a ", "metadata": {}}),
+        ("PATCH", label, {"color": None}),
+        ("PATCH", "/v1/views/mine", {}),
         ("PATCH", "/v1/views/mine", {"name": "Mine"}),
+        ("PATCH", "/v1/views/mine", {"base_query": {}, "default_sort": None}),
         ("POST", "/v1/bookmarks", {"links": ["https://x.com/i/status/1"]}),
-    ):
+    ]
+    for method, path, body in unchanged:
         answer = await writing.send(alice, method, path, body)
         assert answer.status_code == 200, answer.text
         assert "change" not in answer.json()["meta"], path
-    assert await latest(alice) == before
+    assert (await latest(alice), await writing.version(alice)) == (before, version)
 
 
 async def test_a_free_account_undoes_what_it_may_write(free: Member) -> None:

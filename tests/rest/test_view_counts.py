@@ -3,13 +3,12 @@
 import asyncio
 import shutil
 import threading
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import apsw
-import asyncpg
 import httpx
 import pytest
 
@@ -23,11 +22,10 @@ from bowerbird.model.accounts import Account
 from bowerbird.settings import Settings
 from bowerbird.storage.database import Database
 from bowerbird.storage.fair_queue import FairQueue
-from bowerbird.storage.postgres.database import PostgresDatabase, open_pool
+from bowerbird.storage.postgres.database import PostgresDatabase
 from bowerbird.storage.sqlite.database import FILE_NAME, SqliteDatabase
-from tests.support import databases, service, toolcalls, writing
+from tests.support import service, toolcalls, writing
 from tests.support.models import MODELS
-from tests.support.postgres import ThrowawayPostgres
 from tests.support.posts.leaving import ENDLESS
 from tests.support.service import Member
 from tests.support.waiting import PATIENCE_S, until
@@ -48,19 +46,20 @@ COUNT_S = 2.0
 
 
 @contextmanager
-def held(database: SqliteDatabase, account_id: int) -> Iterator[threading.Event]:
-    """Blocks the slow reads of an account until the event is set."""
-    leave = threading.Event()
+def held(database: SqliteDatabase, name: str, *blocked: Any) -> Iterator[threading.Semaphore]:
+    """Blocks the slow reads for which a parameter has one of these values, and counts them."""
+    leave, running = threading.Event(), threading.Semaphore(0)
 
     def wait(_: apsw.Cursor, __: str, values: Any) -> bool:
-        if values and values.get("account_id") == account_id:
+        if values and values.get(name) in blocked:
+            running.release()
             leave.wait(BLOCKED_S)
         return True
 
     for connection in database._slow_readers.connections:  # noqa: SLF001 - no request is slow enough
         connection.set_exec_trace(wait)
     try:
-        yield leave
+        yield running
     finally:
         leave.set()
         for connection in database._slow_readers.connections:  # noqa: SLF001 - as above
@@ -111,7 +110,7 @@ async def test_views_are_listed_uncounted(cast: service.Service, sqlite: SqliteD
     await writing.view(cast.alice, "z: all")
     other = cast.alice.on(another(cast))
 
-    with held(sqlite, cast.alice.account_id):
+    with held(sqlite, "account_id", cast.alice.account_id):
         listed = await views_of(other)
         again = await views_of(other)
 
@@ -125,7 +124,7 @@ async def test_an_incomplete_answer_is_not_cached_and_has_its_own_etag(
 ) -> None:
     (path,) = await save_and_view(cast.alice, "x")
     other = cast.alice.on(another(cast))
-    with held(sqlite, cast.alice.account_id):
+    with held(sqlite, "account_id", cast.alice.account_id):
         incomplete = await views_of(other)
         tag = incomplete.headers["etag"]
         unchanged = await other.client.get("/v1/views", headers={"If-None-Match": tag})
@@ -148,7 +147,7 @@ async def test_a_changed_library_shows_the_earlier_count_until_it_is_counted_aga
     assert counts(await settled(cast.alice)) == [(1, "exact")]
     await cast.alice.save(tags=["x"])
 
-    with held(sqlite, cast.alice.account_id):
+    with held(sqlite, "account_id", cast.alice.account_id):
         stale = await views_of(cast.alice)
 
     assert counts(stale) == [(1, "earlier")]
@@ -161,19 +160,10 @@ async def test_counting_views_leaves_a_reader_for_the_account_and_for_others(
 ) -> None:
     await save_and_view(cast.alice, *"abcdefgh")
     await cast.bob.save(tags=["x"])
-    other, running = another(cast), threading.Semaphore(0)
-    leave = threading.Event()
+    other = another(cast)
+    alice, bob = cast.alice.on(other), cast.bob.on(other)
 
-    def wait(_: apsw.Cursor, __: str, values: Any) -> bool:
-        if values and values.get("tag") in [*"abcdefgh"]:
-            running.release()
-            leave.wait(BLOCKED_S)
-        return True
-
-    for connection in sqlite._slow_readers.connections:  # noqa: SLF001 - as above
-        connection.set_exec_trace(wait)
-    try:
-        alice, bob = cast.alice.on(other), cast.bob.on(other)
+    with held(sqlite, "tag", *"abcdefgh") as running:
         await asyncio.gather(*(views_of(alice) for _ in range(10)))
         assert running.acquire(timeout=PATIENCE_S)
         async with asyncio.timeout(PATIENCE_S):
@@ -181,15 +171,13 @@ async def test_counting_views_leaves_a_reader_for_the_account_and_for_others(
             assert await alice.ids(author="nobody") == []
         # All ten requests share one count at a time.
         assert not running.acquire(blocking=False)
-    finally:
-        leave.set()
 
 
 async def test_the_tool_marks_pending_counts(cast: service.Service, sqlite: SqliteDatabase) -> None:
     await save_and_view(cast.alice, "x")
     other = cast.alice.on(another(cast))
 
-    with held(sqlite, cast.alice.account_id):
+    with held(sqlite, "account_id", cast.alice.account_id):
         async with asyncio.timeout(PATIENCE_S):
             result = await toolcalls.call(other, "list_views")
     await settled(other)
@@ -199,33 +187,6 @@ async def test_the_tool_marks_pending_counts(cast: service.Service, sqlite: Sqli
     assert "again" in result["advice"]
     assert [(v["count"], v["count_state"]) for v in later["views"]] == [(1, "exact")]
     assert "advice" not in later
-
-
-@asynccontextmanager
-async def bookmarks_locked(url: str) -> AsyncIterator[None]:
-    other = await asyncpg.connect(url)
-    try:
-        async with other.transaction():
-            await other.execute("LOCK TABLE bookmark IN ACCESS EXCLUSIVE MODE")
-            yield
-    finally:
-        await other.close()
-
-
-async def test_views_are_listed_uncounted_on_postgresql(postgres: ThrowawayPostgres) -> None:
-    with postgres.fresh_database(databases.TEMPLATE) as url:
-        database = PostgresDatabase(await open_pool(url, 4))
-        cast = await service.build(database)
-        await save_and_view(cast.alice, "x", "y")
-        other = cast.alice.on(another(cast))
-
-        async with bookmarks_locked(url):
-            pending = await views_of(other)
-        later = await settled(other)
-        await database.close()
-
-    assert counts(pending) == [(0, "pending")] * 2
-    assert counts(later) == [(1, "exact")] * 2
 
 
 async def test_a_count_that_takes_too_long_is_interrupted_and_marked(

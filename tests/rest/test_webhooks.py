@@ -127,19 +127,6 @@ async def test_an_account_can_have_at_most_ten(alice: Member) -> None:
     assert refused.json()["error"] == "url: an account can have at most 10 webhooks."
 
 
-async def test_a_free_account_has_none(free: Member) -> None:
-    for method, path in (
-        *(("GET", ""), ("POST", ""), ("GET", "/x"), ("PATCH", "/x"), ("POST", "/x/rotate")),
-        *(("POST", "/x/test"), ("GET", "/x/deliveries"), ("GET", "/x/deliveries/y")),
-        ("POST", "/x/deliveries/y/send_again"),
-    ):
-        body: Any = {} if method in ("POST", "PATCH") and path in ("", "/x") else None
-        refused = await writing.send(free, method, f"/v1/webhooks{path}", body)
-
-        assert refused.status_code == 402, path
-        assert refused.json()["code"] == "SUBSCRIPTION_REQUIRED"
-
-
 async def test_a_retry_creates_no_second_webhook_and_repeats_no_secret(alice: Member) -> None:
     first = await create(alice, key="add")
     again = await create(alice, key="add")
