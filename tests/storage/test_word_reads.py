@@ -13,7 +13,6 @@ from bowerbird.library.bookmarks.searching.label_words import LabelWords
 from bowerbird.model.accounts import Account
 from bowerbird.model.posts.filters import After, BookmarkFilter, Sort
 from bowerbird.search.queries import query_language
-from bowerbird.storage.bookmarks import list_reads
 from bowerbird.storage.bookmarks.bookmarks import BookmarkStore
 from bowerbird.storage.database import Database, Row, Transaction, WordRead
 from bowerbird.storage.queries import Queries
@@ -26,9 +25,8 @@ pytestmark = pytest.mark.anyio
 POSTS = 2_600
 WORDS = ("apple", "apricot", "banana", "cherry", "damson")
 TAGS = {"common": 2, "scarce": 40, "single": POSTS}
-# Up to how many hits are looked up, and how many windows a library needs to have. Each makes a
-# search go other ways.
-BOUNDS = [(5_000, 8), (0, 8), (5_000, 0), (0, 0), (30, 2)]
+# Up to how many hits are looked up. Each makes a search go other ways.
+BOUNDS = [5_000, 30, 0]
 
 
 class GeneralStatements:
@@ -130,9 +128,7 @@ ends = st.none() | st.builds(
 def bounded(
     request: pytest.FixtureRequest, fruits: Fruits, monkeypatch: pytest.MonkeyPatch
 ) -> Fruits:
-    few, windows = request.param
-    monkeypatch.setattr(word_reads, "_FEW", few)
-    monkeypatch.setattr(list_reads, "_WINDOWS", windows)
+    monkeypatch.setattr(word_reads, "_FEW", request.param)
     return fruits
 
 
