@@ -333,3 +333,27 @@ async def test_what_is_asked_for_last_is_counted_first() -> None:
     assert [name for name in counted if name in "abcde"] == ["a", "e", "c", "b", "d"]
     assert [name for name in counted if name in "xy"] == ["x", "y"]
     assert max(counted.index("x"), counted.index("y")) < 5
+
+
+async def test_a_count_that_is_cancelled_or_waits_too_long_leaves_the_next_request_free() -> None:
+    account = Account(1, 1, "pro", 5, 1, 0, 0, 0, 0, 0)
+    ends: list[type[BaseException]] = [asyncio.CancelledError]
+
+    async def total() -> int:
+        for end in ends:
+            raise end
+        return 7
+
+    def asked(name: str) -> CountRequest:
+        return CountRequest(account, {"tag": name}, (1, 1, ""), total)
+
+    counts = ViewCounts(Budget(request_s=PATIENCE_S))
+    cancelled = await counts.of([asked("a"), asked("b")])
+    ends.clear()
+    counts.budget = Budget(request_s=PATIENCE_S, background_s=0)
+    late = await counts.of([asked("a")])
+    counts.budget = Budget(request_s=PATIENCE_S)
+    counted = await counts.of([asked("a"), asked("b")])
+
+    assert {one.state for one in (*cancelled, *late)} == {CountState.PENDING}
+    assert [(one.value, one.state) for one in counted] == [(7, CountState.EXACT)] * 2

@@ -7,12 +7,11 @@ from pathlib import Path
 import apsw
 import pytest
 
+from bowerbird.model.accounts import Account
+from bowerbird.model.posts.filters import BookmarkFilter, Sort
 from bowerbird.storage import queries
 from bowerbird.storage.bookmarks.filters import FRAGMENTS
-from bowerbird.storage.bookmarks.list_reads import (
-    MATCHES,
-    SCAN,
-)
+from bowerbird.storage.bookmarks.list_reads import MATCHES, SCAN, WALK, ListRead
 
 
 @pytest.fixture
@@ -75,3 +74,23 @@ def test_what_sources_said_about_some_posts_is_looked_up(
     found = plan(connection, queries.load("ingest", "sqlite")[statement])
 
     assert "INDEX source_post_by_id (account_id=? AND post_id=?" in found
+
+
+@pytest.mark.parametrize(
+    ("languages", "order", "total", "statement"),
+    [
+        (("es",), "sort_index", 1, WALK),
+        (("es",), "posted_at", 1, MATCHES),
+        (("es", "hi"), "sort_index", 1, MATCHES),
+        (("es", "hi"), "posted_at", 50_000, WALK),
+    ],
+)
+def test_posts_of_a_rare_language_are_looked_up_if_no_index_has_them_in_order(
+    languages: tuple[str, ...], order: str, total: int, statement: str
+) -> None:
+    account = Account(1, 1, "pro", 5, 1, 100_000, 100_000, 0, 100_000, 0)
+    searched = BookmarkFilter(languages=languages)
+
+    read = ListRead(searched, Sort(order), None, 20, total)
+
+    assert read.statement(account) == statement

@@ -211,5 +211,5 @@ def _convert(model: Model, installed: Path, output: Path) -> None:
     if result.returncode or not all((output / name).exists() for name in FILES):
         raise NotBuilt(f"{model.name} could not be converted; see the error above.")
     for name in FILES:
-        # Only its owner may read a file of weights that the converter has written.
+        # The converter lets only its owner read the weights; another user may run the service.
         (output / name).chmod(0o644)

@@ -42,7 +42,7 @@ from bowerbird.wire.responses.envelope import (
 )
 from bowerbird.wire.responses.replies import Reply, State, state_of
 from bowerbird.wire.routes import ApiRoute, Call, Operation
-from bowerbird.wire.writes import current_of, done
+from bowerbird.wire.writes import current_of, done, what_was_prepared
 
 LIST: Final = Operation(
     route="GET /v1/labels",
@@ -233,9 +233,6 @@ def _writes(rest: Rest) -> list[ApiRoute]:
     async def find(account: Account, post_id: str) -> list[NewLabel]:
         return list(map(NewLabel, await services.new_labels.of_post(account, post_id)))
 
-    async def propose(*given: object) -> object:
-        return given[-1]
-
     current = current_of(labels.find, lambda found: _state(*found), gate)
     return [
         _labelling(rest, ADD, "add"),
@@ -245,7 +242,7 @@ def _writes(rest: Rest) -> list[ApiRoute]:
         rest.write(DELETE, end, wait=wait, current=current),
         rest.write(MERGE, end, gate, wait=wait),
         rest.write(REFUSE, services.suggestions.refuse),
-        rest.write(NEW, propose, prepare=find),
+        rest.write(NEW, what_was_prepared, prepare=find),
     ]
 
 

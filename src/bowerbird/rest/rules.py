@@ -22,7 +22,7 @@ from bowerbird.rest.serving import Rest
 from bowerbird.storage.database import Transaction
 from bowerbird.wire.responses.replies import Reply, State, state_of
 from bowerbird.wire.routes import ApiRoute, Operation
-from bowerbird.wire.writes import created, current_of, done, result_of
+from bowerbird.wire.writes import created, current_of, done, result_of, what_was_prepared
 
 _CREATED: Final = 201
 _ONE: Final = "/v1/rules/{rule_id}"
@@ -109,9 +109,6 @@ def routes(rest: Rest) -> list[ApiRoute]:
         asked = (query, request.when, request.label_name, request.near_label)
         return result_of(past.preview(account, *asked))
 
-    async def preview(*given: object) -> object:
-        return given[-1]
-
     def prepare(
         account: Account, rule_id: str, request: RuleApplication
     ) -> Awaitable[Prepared | Refusal]:
@@ -130,7 +127,7 @@ def routes(rest: Rest) -> list[ApiRoute]:
         rest.write(CREATE, rules.create, gate, reply=new),
         rest.write(UPDATE, rules.update, gate, reply=changed, current=current),
         rest.write(DELETE, rules.delete, reply=changed, current=current),
-        rest.write(PREVIEW, preview, gate, prepare=find),
+        rest.write(PREVIEW, what_was_prepared, gate, prepare=find),
         rest.write(APPLY, apply, gate, prepare=prepare, after=rest.wake),
     ]
 

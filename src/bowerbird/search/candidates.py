@@ -31,7 +31,7 @@ CLEARLY_ABOVE: Final = 0.15
 _FIRST_SHARES: Final = (2 / 3, 1 / 3)
 # What they count in the emphasis of words, of which a post has few.
 _FIRST_BY_WORDS: Final = (6 / 11, 3 / 11, 2 / 11)
-# What similarities count if no model knows the script of the query.
+# The weight of similarities if no model knows the script of the query.
 NOT_UNDERSTOOD: Final = 0.4
 # How many of the best get a likeness. It takes 2 ms of CPU per model.
 LIKENED: Final = 100
@@ -144,7 +144,7 @@ def scores(
     trust: float = 1.0,
     is_by_words: bool = True,
 ) -> Floats:
-    """`trust`: what similarities count.
+    """`trust`: the weight of similarities.
 
     `is_by_words`: the words of the first posts tell more, because no vector does.
     """

@@ -124,9 +124,9 @@ class Table:
     )
     sqlite_mapped_mb: int = setting(
         2_047,
-        "How much of a SQLite file the server maps into memory, in megabytes. Mapped pages count "
-        "as memory of the process until the system needs it. 0 maps nothing; a list then "
-        "takes a quarter longer.",
+        "How much of a SQLite file short reads and writes map into memory, in megabytes. Mapped "
+        "pages count as memory of the process until the system needs it. 0 maps nothing; a list "
+        "then takes a quarter longer.",
     )
     files_url: str = setting(
         "",

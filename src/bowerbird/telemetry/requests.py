@@ -313,7 +313,7 @@ class StatementNames:
 
     def __init__(self, statements: Mapping[str, Queries]) -> None:
         self._exact: dict[str, str] = {}
-        # Of those with placeholders: the length of their own text, the name, and what they fit.
+        # Of those with placeholders: the length of the fixed text, the name, and the pattern.
         self._filled: list[tuple[int, str, re.Pattern[str]]] = []
         for resource, named in statements.items():
             for key, text in named.items():
@@ -323,7 +323,10 @@ class StatementNames:
                 if len(pieces) == 1:
                     self._exact[text] = name
                 elif length >= _LEAST_CHARACTERS:
-                    fitting = re.compile(".*".join(map(re.escape, pieces)), re.DOTALL)
+                    first, *middle, last = map(re.escape, pieces)
+                    # Without going back: a text of a caller that nearly fits would take seconds.
+                    inner = "".join(f"(?>.*?{piece})" for piece in middle)
+                    fitting = re.compile(f"{first}{inner}.*{last}", re.DOTALL)
                     self._filled.append((length, name, fitting))
         # The one that fits best comes first.
         self._filled.sort(key=lambda one: one[:2], reverse=True)

@@ -87,12 +87,12 @@ class Writes:
 
         `change` takes the transaction, the account, the ids in the path, the body, and what
         `prepare` returned unless that is None. `reply` makes the answer of its result; without it,
-        the result is the data of the answer, or the whole answer. `prepare` takes the same but the
-        transaction and runs before it, for reads that would delay other writes; a refusal that it
-        returns is raised in the transaction, where it is stored under the key. `after` takes what
-        `prepare` returned, once the write is committed. `precheck` runs only if the body is
-        invalid: for a valid one, `change` has the same check. `current` reads the resource that
-        the conditions of the request are about.
+        the result is the data of the answer, or the whole answer. `prepare` takes the same
+        arguments except the transaction and runs before it, for reads that would delay other
+        writes; a refusal that it returns is raised in the transaction, where it is stored under
+        the key. `after` takes what `prepare` returned, once the write is committed. `precheck`
+        runs only if the body is invalid: for a valid one, `change` has the same check. `current`
+        reads the resource that the conditions of the request are about.
         """
 
         async def handle(call: Call) -> Reply:
@@ -171,6 +171,11 @@ def _request(call: Call, kind: type[Struct] | None, gate: Gate) -> tuple[Struct,
         return ()
     request = admitted(call.account, call.body, kind, gate)
     return request if isinstance(request, Refusal) else (request,)
+
+
+async def what_was_prepared(*given: object) -> object:
+    """The change of a write that only answers with what `prepare` returned."""
+    return given[-1]
 
 
 async def result_of(reading: Awaitable[R]) -> R | Refusal:

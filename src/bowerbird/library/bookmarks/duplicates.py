@@ -26,7 +26,6 @@ from bowerbird.library.bookmarks.writing.trash_batch import TrashBatches
 from bowerbird.model import json_depth
 from bowerbird.model.accounts import Account, ActivityKind
 from bowerbird.model.bulk import BulkAction, BulkRow
-from bowerbird.model.posts.bookmarks import Bookmark
 from bowerbird.requests.bookmarks import DuplicatesQuery, ResolveRequest
 from bowerbird.requests.fields import Gate
 from bowerbird.requests.limits import (
@@ -102,7 +101,31 @@ class Resolved(Struct, frozen=True):
     change: BulkRow | None
 
 
-_posts: Final = msgspec.json.Decoder(list[Bookmark]).decode
+class _Details(Struct):
+    text: str
+    link: str
+
+
+class _Post(Struct):
+    """The fields of a stored bookmark that a group shows."""
+
+    post_id: str
+    author_username: str
+    tweet_details: _Details
+    bookmarked_at: str
+    updated_at: str
+    tags: list[str] | None
+    is_read: bool
+    is_archived: bool
+    note: str | None = None
+    highlights: list[msgspec.Raw] | None = None
+
+    @property
+    def is_annotated(self) -> bool:
+        return bool(self.note or self.highlights)
+
+
+_posts: Final = msgspec.json.Decoder(list[_Post]).decode
 
 
 class Duplicates(TimedService):
@@ -201,19 +224,15 @@ class Duplicates(TimedService):
         """The posts with a note or highlights, which a removal would take away."""
         found = await self._stores.bookmarks.contents_of(library, [post.number for post in posts])
         stored = _decoded(b",".join(found.values()))
-        return {one.post_id for one in stored.values() if _is_annotated(one)}
+        return {one.post_id for one in stored.values() if one.is_annotated}
 
 
-def _decoded(body: bytes) -> dict[str, Bookmark]:
+def _decoded(body: bytes) -> dict[str, _Post]:
     return {one.post_id: one for one in _posts(json_depth.cut(b"[%b]" % body))}
 
 
-def _is_annotated(post: Bookmark) -> bool:
-    return bool(post.note or post.highlights)
-
-
-def _group(same: Same, count: int, posts: Sequence[Bookmark]) -> DuplicateGroup:
-    keep = max(posts, key=lambda post: (_is_annotated(post), len(post.tags or ())))
+def _group(same: Same, count: int, posts: Sequence[_Post]) -> DuplicateGroup:
+    keep = max(posts, key=lambda post: (post.is_annotated, len(post.tags or ())))
     shown = [
         DuplicatePost(
             post_id=post.post_id,
@@ -225,7 +244,7 @@ def _group(same: Same, count: int, posts: Sequence[Bookmark]) -> DuplicateGroup:
             tags=post.tags,
             is_read=post.is_read,
             is_archived=post.is_archived,
-            is_annotated=_is_annotated(post),
+            is_annotated=post.is_annotated,
         )
         for post in posts
     ]

@@ -8,6 +8,7 @@ written since.
 import asyncio
 import ctypes
 import math
+import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
@@ -86,8 +87,9 @@ class Matrices:
                 settled = settling.result()
                 if self._cache.get(key) is matrix:
                     self._cache.put(key, settled)
-                loop = asyncio.get_running_loop()
-                loop.call_later(_SEARCH_S, loop.run_in_executor, None, _return_freed_memory)
+                returning = threading.Timer(_SEARCH_S, _return_freed_memory)
+                returning.daemon = True
+                returning.start()
 
         self._settling[key] = asyncio.ensure_future(asyncio.to_thread(matrix.settled))
         self._settling[key].add_done_callback(keep)
@@ -151,7 +153,7 @@ class Matrices:
 
 
 def _return_freed_memory() -> None:
-    """To the system: a third of what loading models and vectors takes is copies of them.
+    """Returns freed memory to the system: copies of models and vectors, which loading them made.
 
     Otherwise the C library of Linux keeps it, because blocks that are in use come after it.
     """

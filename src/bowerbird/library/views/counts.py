@@ -3,7 +3,8 @@
 A count reads the whole library in the worst case, and an account can have 200 views. So a request
 waits for its counts only as long as its budget lasts. The counting goes on in the background and
 the next request finds more counts. It is bounded: one count at a time per account, and a few at a
-time in this process. What is asked for last is counted first: somebody looks at it.
+time in this process, and each waits for its turn for a limited time. What is asked for last is
+counted first: somebody looks at it.
 """
 
 import asyncio
@@ -54,7 +55,7 @@ class Count(Struct, frozen=True):
 
 
 class Budget(Struct, frozen=True):
-    """How long a request and a page wait, and how long a count may take.
+    """How long a request and a page wait, how long a count may take, and may wait for its turn.
 
     A count that took too long is tried again after `retry_s`.
     """
@@ -63,6 +64,7 @@ class Budget(Struct, frozen=True):
     # For counts of views and buckets that are not its subject.
     page_s: float = 0.02
     count_s: float = 5.0
+    background_s: float = 60.0
     retry_s: float = 300.0
 
 
@@ -95,8 +97,9 @@ class _Known(Struct, frozen=True):
 
 
 class _Wanted(Struct):
-    # The latest one.
+    # The latest one, and until when it may begin.
     request: CountRequest
+    until: float
     # Ends with the count, or without.
     counted: asyncio.Future[None]
 
@@ -108,7 +111,7 @@ class ViewCounts:
         self.budget = budget or DEFAULT_BUDGET
         self._known = LruCache(_REMEMBERED)
         self._order = itertools.count()
-        # Given in the order of asking, and an account asks for one at a time: they take turns.
+        # First come, first served. An account waits for one slot at a time, so accounts take turns.
         self._slots = asyncio.Semaphore(_CONCURRENT)
         # The counts that each account waits for; the latest is the last.
         self._wanted: dict[int, dict[Any, _Wanted]] = {}
@@ -156,38 +159,47 @@ class ViewCounts:
             task = asyncio.create_task(self._count_all(account_id, waiting))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
-        wanted = waiting.pop(key, None)
+        wanted, loop = waiting.pop(key, None), asyncio.get_running_loop()
         if wanted is None:
-            wanted = _Wanted(request, asyncio.get_running_loop().create_future())
-        wanted.request = request
+            wanted = _Wanted(request, 0, loop.create_future())
+        wanted.request, wanted.until = request, loop.time() + self.budget.background_s
         waiting[key] = wanted
         if len(waiting) > _WAITING_MAX:
             waiting.pop(next(iter(waiting))).counted.cancel()
         return wanted.counted
 
     async def _count_all(self, account_id: int, waiting: dict[Any, _Wanted]) -> None:
-        """Makes the counts that an account waits for, the latest first."""
-        while waiting:
-            async with self._slots:
-                key, wanted = next(reversed(waiting.items()))
-                request = wanted.request
-                try:
-                    await self._make(request)
-                except Refusal:
-                    # The database is busy or closed. The next request starts again.
-                    pass
-                except Exception:  # noqa: BLE001 - no request waits for this task's result
-                    self._log.exception("view count failed", account=account_id)
-                # Another request may want a newer count by now.
-                if waiting.get(key) is wanted and wanted.request.stamp == request.stamp:
-                    waiting.pop(key).counted.cancel()
-        del self._wanted[account_id]
+        """Runs the counts that an account waits for, the latest first."""
+        try:
+            while waiting:
+                async with self._slots:
+                    await self._count_latest(account_id, waiting)
+        finally:
+            del self._wanted[account_id]
+            for left in waiting.values():
+                left.counted.cancel()
 
-    async def _make(self, request: CountRequest) -> None:
+    async def _count_latest(self, account_id: int, waiting: dict[Any, _Wanted]) -> None:
+        """Runs the latest count. The next request starts those again that waited too long."""
+        key, wanted = next(reversed(waiting.items()))
+        request = wanted.request
+        try:
+            if asyncio.get_running_loop().time() < wanted.until:
+                await self._count(request)
+        except Refusal:
+            # The database is busy or closed. The next request starts again.
+            pass
+        except Exception:  # noqa: BLE001 - no request waits for this task's result
+            self._log.exception("view count failed", account=account_id)
+        # Another request may want a newer count by now.
+        if waiting.get(key) is wanted and wanted.request.stamp == request.stamp:
+            waiting.pop(key).counted.cancel()
+
+    async def _count(self, request: CountRequest) -> None:
         """The time counts from when the read gets a slot: the wait before says nothing about it.
 
-        The wait is limited too, because not all that a count waits for is a slot. It is not made
-        if it did not get a slot in time, because others use them all.
+        The wait is limited too, because not all that a count waits for is a slot. If no slot was
+        free in time, nothing is remembered.
         """
         limit = asyncio.timeout(self.budget.count_s + _SLOT_WAIT_S)
         started: list[float] = []

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # The kind of model that chooses the likeliest pieces by their scores.
 _SCORED: Final = "Unigram"
-# Of the list of pieces: bytes that nothing else in the file begins with.
+# How many of its first bytes find the list of pieces: no other value begins with these.
 _BEGINNING: Final = 1_000
 
 

@@ -132,7 +132,7 @@ PRIMARY_KEYS: Final = {
     "digest_preference": "account_id",
 }
 # Their rows are removed some at a time.
-_LARGE: Final = tuple(table for table in PRIMARY_KEYS if table not in ACCESS)
+_IN_TURNS: Final = tuple(table for table in PRIMARY_KEYS if table not in ACCESS)
 
 
 class Losses(Struct, frozen=True):
@@ -184,13 +184,13 @@ class AccountRemoval(Store):
         return await self._database.write(work)
 
     async def remove_other_rows(self, limit: int) -> bool:
-        """Removes up to `limit` rows of each other large table; False if none were left."""
+        """Removes up to `limit` rows of each other table; False if none were left."""
 
         async def work(transaction: Transaction) -> bool:
             # The words are many and short, the parts of vectors few and large.
             limits = {"word_count": 20 * limit, "vector_part": 1 + limit // 50}
             removed = False
-            for table in _LARGE:
+            for table in _IN_TURNS:
                 sql = self._sql["some_rows"].format(table=table, key=PRIMARY_KEYS[table])
                 values = {"account_id": self._account_id, "limit": limits.get(table, limit)}
                 removed |= bool(await transaction.rows(sql, values))

@@ -26,7 +26,7 @@ SCAN: Final = "keys_by_number"
 # number.
 _WALKED: Final = 100
 _LOOKED_UP: Final = 2_000
-# A walk that has to look up the dates of each bookmark.
+# A walk that has to look up the dates or the language of each bookmark.
 _WALKED_PAST: Final = 700
 
 # The filters whose posts an index has.
@@ -74,7 +74,13 @@ class ListRead(Struct, frozen=True):
         if filter.words is not None:
             return bool(filter.words.wanted_terms)
         is_listed = any(getattr(filter, name) is not None for name in _LISTED)
-        return filter.has_rare_media or is_listed
+        return filter.has_rare_media or is_listed or self._looks_up_languages
+
+    @property
+    def _looks_up_languages(self) -> bool:
+        """Whether a walk does: the index of languages has each one in the default order."""
+        languages = self.filter.languages
+        return languages is not None and (len(languages) > 1 or self.sort.field != "sort_index")
 
     @property
     def _is_dated(self) -> bool:
@@ -91,5 +97,6 @@ class ListRead(Struct, frozen=True):
         # Probably as many of them are hidden as of all posts.
         costs = {MATCHES: total * account.total // visible * _LOOKED_UP}
         if SORT_FIELDS[self.sort.field].is_indexed:
-            costs[WALK] = min(self.limit * visible // total, visible) * _WALKED
+            walked = _WALKED_PAST if self._looks_up_languages else _WALKED
+            costs[WALK] = min(self.limit * visible // total, visible) * walked
         return costs

@@ -200,9 +200,9 @@ def writes(
     """A tool that writes once per key. Later calls with the key return the first result.
 
     `effect` takes the transaction, the account, what `given` makes of the arguments, and what
-    `prepare` returned unless that is None. `prepare` takes the same but the transaction and runs
-    before it, for reads that would delay other writes. `shown` makes the result of the tool.
-    `wakes`: a worker may have something to do then.
+    `prepare` returned unless that is None. `prepare` takes the same arguments except the
+    transaction and runs before it, for reads that would delay other writes. `shown` makes the
+    result of the tool. `wakes`: a worker may have something to do then.
     """
 
     async def run(call: ToolCall) -> ToolResult:

@@ -259,7 +259,7 @@ def problem_of(sentence: str, draft: Draft) -> str:
     said = in_form(f"{name}: {said}", {name: name, **LABELS})
     if match["bucket"] is None:
         return said
-    # Empty buckets are not sent_draft.
+    # Empty buckets are not sent.
     places = [place for place, each in enumerate(draft.buckets, 1) if not each.is_empty]
     return f"Bucket {places[int(match['bucket'])]}: {said}"
 

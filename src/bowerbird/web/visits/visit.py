@@ -389,7 +389,7 @@ class Visit(Struct, kw_only=True):
         self.cookies.append(self.jar.write(_ONCE, self._form_hash()))
 
     def _form_hash(self) -> str:
-        """Each page has another token, and a page that the browser restores may have new fields."""
+        """The token differs for every page, so only the same form sent again is equal."""
         return hashlib.sha256(repr(sorted(self.form.items())).encode()).hexdigest()
 
     def after_proof(self, path: str) -> str:

@@ -43,8 +43,8 @@ def nothing_found(account: Account, filter: BookmarkFilter, ranking: Ranking) ->
     """Why a search has no result."""
     if not account.total:
         return "The library is empty."
-    has_no_meaning = filter.meaning is not None and not any(map(str.isalnum, filter.meaning))
-    if has_no_meaning or (filter.words is not None and filter.words.is_empty):
+    has_no_letters = filter.meaning is not None and not any(map(str.isalnum, filter.meaning))
+    if has_no_letters or (filter.words is not None and filter.words.is_empty):
         return "The search has no words."
     if filter.meaning is not None and (filter.words is None or filter.words.limits is None):
         words = "" if filter.words is None else "has these words or "

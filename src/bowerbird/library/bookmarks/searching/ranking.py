@@ -35,7 +35,7 @@ _CONSIDERED: Final = 5_000
 # fewer posts are counted.
 _COUNTS: Final = 2_000
 _COUNTED_AT_LEAST: Final = 300
-# Of a post whose words are compared with others; no article is as long. 50 of them are read.
+# Larger posts are left out of the comparison by words: up to 50 are read for a query.
 _COMPARED_BYTES: Final = 1 << 20
 # Longer lists of numbers are filtered by those of the whole library.
 _FEW_CHARACTERS: Final = 2_000
@@ -258,7 +258,7 @@ class Rankings(Service):
                 self._is_known(account, store, filter),
             )
             near = found if is_known else near
-            if not self._meaning.understands(store, filter.meaning):
+            if is_known and not self._meaning.understands(store, filter.meaning):
                 trust = candidates.NOT_UNDERSTOOD
             if filter.post_ids is not None:
                 # Posts that were chosen one by one are listed however far they are.
@@ -318,7 +318,7 @@ class Rankings(Service):
         """Counts the words of the best candidates, and orders these. All candidates too.
 
         `store`: whose vectors tell how alike posts are. Without it, their words do.
-        `trust`: what similarities count.
+        `trust`: the weight of similarities.
         """
         from bowerbird.search import candidates  # noqa: PLC0415 - imports numpy
 

@@ -1,6 +1,6 @@
 -- name: lock
--- Locks the library row until the commit, so that writes to an account run one after the other. What
--- this statement read of other tables would be older than the lock, if it waits for it.
+-- Locks the library row until the commit, so that writes to an account run one after the other. It
+-- reads no other table: on PostgreSQL, these values would be from before the lock was granted.
 SELECT l.local_number, l.next_number, l.next_label_id, l.version
   FROM library AS l
  WHERE l.account_id = :account_id
