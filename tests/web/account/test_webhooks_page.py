@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from tests.support.hosts.hooks import Post, Receiver
+from tests.support.visiting import form_token
 from tests.web.house import House, Reader, signed_in, text_of
 
 pytestmark = pytest.mark.anyio
@@ -64,6 +65,38 @@ async def delivering(post: Post) -> AsyncIterator[None]:
     finally:
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
+
+
+async def test_a_page_with_a_secret_makes_no_second_one_when_it_is_loaded_again(
+    reader: Reader, post: Post
+) -> None:
+    person = reader.person
+    added_once = {"url": post.receiver.url(), "saved": "on"}
+    token = form_token((await person.open("/webhooks")).text)
+    page = await person.post("/webhooks", csrf=token, **added_once)
+    rotated_once = {"webhook": id_in(await person.open("/webhooks"))}
+    again = await person.post("/webhooks", csrf=token, **added_once)
+    rotated = await person.post("/webhooks/secret", csrf=token, **rotated_once)
+    rotated_again = await person.post("/webhooks/secret", csrf=token, **rotated_once)
+
+    assert secret_in(page) != secret_in(rotated)
+    for answer in (again, rotated_again):
+        assert answer.headers["location"] == "/webhooks?said=sent-before"
+    assert len(re.findall(r'name="webhook"', (await person.open("/webhooks")).text)) == len(
+        re.findall(r'name="webhook"', rotated.text)
+    )
+
+
+async def test_a_form_that_was_refused_may_be_sent_again(reader: Reader, post: Post) -> None:
+    person = reader.person
+    token = form_token((await person.open("/webhooks")).text)
+    refused = {"url": "ftp://example.org", "saved": "on"}
+
+    for _ in range(2):
+        assert (await person.post("/webhooks", csrf=token, **refused)).status_code == 400
+    accepted = await person.post("/webhooks", csrf=token, url=post.receiver.url(), saved="on")
+
+    assert secret_in(accepted)
 
 
 async def test_a_webhook_is_added_and_its_secret_is_shown_once(reader: Reader, post: Post) -> None:
