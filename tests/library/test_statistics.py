@@ -1,5 +1,6 @@
 """Statistics count every post of the account once, in its time zone, and nobody else's."""
 
+import asyncio
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -8,6 +9,7 @@ import pytest
 from bowerbird.errors import Code, Refusal
 from bowerbird.library import statistics
 from bowerbird.library.statistics import DomainCount, Statistics, StatisticsPeriod, Summary
+from bowerbird.model.accounts import Account
 from bowerbird.storage.bookmarks.statistics import StatisticsStore
 from tests.support import make
 from tests.support.digesting import instant
@@ -62,17 +64,29 @@ async def test_months_and_hours_are_those_of_the_time_zone(alice: Member) -> Non
         assert [at for at, count in enumerate(found.hours) if count] == [hour], zone
 
 
-async def test_statistics_of_a_library_that_has_not_changed_are_counted_once(
+async def test_requests_for_the_same_statistics_share_one_count(
     alice: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await alice.save(bookmarked_at="2026-07-01T00:00:00+00:00")
     account = await alice.account()
     shared = Statistics(alice.database, lambda: NOW)
-    found = await shared.of(account, MONTHS, "UTC")
-    monkeypatch.delattr(StatisticsStore, "first_saved")
+    counts: list[int] = []
+    first_saved = StatisticsStore.first_saved
 
-    assert found.saved == 1
-    assert await shared.of(account, MONTHS, "UTC") is found
+    async def counting(store: StatisticsStore, account: Account, earliest: int) -> int | None:
+        counts.append(earliest)
+        return await first_saved(store, account, earliest)
+
+    monkeypatch.setattr(StatisticsStore, "first_saved", counting)
+    waiting = [asyncio.create_task(shared.of(account, MONTHS, "UTC")) for _ in range(3)]
+    await asyncio.sleep(0)
+    waiting[0].cancel()
+    gone, *others = await asyncio.gather(*waiting, return_exceptions=True)
+
+    assert isinstance(gone, asyncio.CancelledError)
+    assert [one.saved for one in others if isinstance(one, Summary)] == [1, 1]
+    assert await shared.of(account, MONTHS, "UTC") is others[0]
+    assert len(counts) == 1
 
 
 async def test_statistics_that_failed_are_counted_again(

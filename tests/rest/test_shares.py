@@ -180,6 +180,22 @@ async def test_deleting_a_label_ends_its_sharing(cast: Service) -> None:
     assert (await cast.alice.get("/v1/shares")).json()["data"] == []
 
 
+async def test_a_repeated_request_for_a_share_gets_its_answer_after_the_label_is_deleted(
+    alice: Member,
+) -> None:
+    await alice.save(tags=["birds"])
+    fields = {"label_name": "birds", "audience": "secret"}
+    first = await writing.send(alice, "POST", "/v1/shares", fields, key="once")
+    [label] = (await alice.get("/v1/labels")).json()["data"]
+    await writing.send(alice, "DELETE", f"/v1/labels/{label['id']}")
+
+    again = await writing.send(alice, "POST", "/v1/shares", fields, key="once")
+
+    assert (first.status_code, again.status_code) == (201, 201)
+    assert again.content == first.content
+    assert again.headers["idempotency-replayed"] == "true"
+
+
 @pytest.mark.both
 async def test_a_view_with_the_slug_of_a_deleted_one_is_not_shared(cast: Service) -> None:
     query = {"name": "Birds", "base_query": {"tag": "birds"}}

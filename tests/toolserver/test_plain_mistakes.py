@@ -291,6 +291,10 @@ async def test_the_query_of_a_view_has_the_same_names(alice: Member) -> None:
     ("arguments", "sentence"),
     [
         ({"label": "a", "tag": "b"}, "tag: contradicts label; send only label."),
+        (
+            {"label": None, "tag": "a", "label_name": "b"},
+            "label_name: contradicts tag; send only label.",
+        ),
         ({"label": 5}, "label: must be a string, got the number 5."),
         ({"tag": 5}, "tag: must be a string, got the number 5."),
         ({"query": "x" * 1_001}, "query: must have at most 1,000 characters, got 1,001."),

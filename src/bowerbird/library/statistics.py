@@ -186,16 +186,33 @@ class Statistics(TimedService):
     def __init__(self, database: Database, clock: Clock) -> None:
         super().__init__(database, clock)
         self._known = LruCache(_REMEMBERED)
+        self._counting: dict[Any, asyncio.Task[Summary]] = {}
 
     async def of(self, account: Account, period: StatisticsPeriod, time_zone: str) -> Summary:
         zone, now = zone_of(time_zone), self._clock()
         today = local_day(now, zone)
         key = (account.account_id, account.epoch, account.version, period, time_zone, today)
         known: Summary | None = self._known.get(key)
-        if known is None:
+        if known is not None:
+            return known
+        counting = self._counting.get(key)
+        if counting is None:
+            counting = asyncio.create_task(self._keep(key, account, period, zone, now))
+            self._counting[key] = counting
+            # Retrieve the exception; asyncio warns otherwise.
+            counting.add_done_callback(lambda done: done.cancelled() or done.exception())
+        # Others may wait for it too.
+        return await asyncio.shield(counting)
+
+    async def _keep(
+        self, key: Any, account: Account, period: StatisticsPeriod, zone: ZoneInfo, now: int
+    ) -> Summary:
+        try:
             known = await self._counted(account, period, zone, now)
             self._known.put(key, known)
-        return known
+            return known
+        finally:
+            del self._counting[key]
 
     async def _counted(
         self, account: Account, period: StatisticsPeriod, zone: ZoneInfo, now: int

@@ -3,17 +3,17 @@
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
-from bowerbird.errors import Code
+from bowerbird.errors import Code, Refusal
 from bowerbird.library.sharing.shares import ShareResponse
 from bowerbird.model.accounts import Account
-from bowerbird.model.labels import Share
+from bowerbird.model.labels import Share, Shared
 from bowerbird.requests.shares import NewShare, ShareChange
 from bowerbird.rest.serving import Rest
 from bowerbird.storage.database import Transaction
 from bowerbird.wire.responses import envelope
 from bowerbird.wire.responses.replies import Reply, State, state_of
 from bowerbird.wire.routes import ApiRoute, Call, Operation
-from bowerbird.wire.writes import created, current_of
+from bowerbird.wire.writes import created, current_of, result_of
 
 _CREATED: Final = 201
 LIST: Final = Operation(
@@ -77,10 +77,14 @@ def routes(rest: Rest) -> list[ApiRoute]:
         return created(share, f"/v1/shares/{share.id}")
 
     current = current_of(shares.find, _state)
+
+    def find(account: Account, request: NewShare) -> Awaitable[tuple[Shared, str] | Refusal]:
+        return result_of(shares.target(account, request))
+
     return [
         rest.read(LIST, shares.all),
         GET.served_by(get_share),
-        rest.write(CREATE, shown_after(shares.create), prepare=shares.target, reply=new),
+        rest.write(CREATE, shown_after(shares.create), prepare=find, reply=new),
         rest.write(UPDATE, shown_after(shares.change), current=current),
         rest.write(DELETE, shown_after(shares.delete), current=current),
     ]

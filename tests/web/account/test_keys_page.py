@@ -95,6 +95,17 @@ async def test_a_page_with_a_new_key_makes_no_second_one_when_it_is_loaded_again
     assert len(field_in(await person.open("/keys"), "key")) == 2
 
 
+async def test_a_script_that_asks_for_json_gets_the_page_of_its_new_key(house: House) -> None:
+    person = await house.owner()
+    token = form_token((await person.open("/keys")).text)
+
+    page = await person.post(
+        "/keys", headers={"accept": "application/json"}, csrf=token, name="laptop"
+    )
+
+    assert await call(house, key_in(page)) == 200
+
+
 async def test_calls_write_a_use_once_per_day(house: House) -> None:
     key = key_in(await created(await house.owner()))
 

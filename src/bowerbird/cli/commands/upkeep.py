@@ -149,8 +149,9 @@ def backup(file: Path, *, force: bool) -> None:
     )
     if (settings.data_dir / SOURCES_KEY).exists():
         click.echo(
-            f"The key of connected sources, {settings.data_dir / SOURCES_KEY}, is not in it. Keep "
-            "a copy in another place. Without it, people have to connect their sources again."
+            f"The key of connected sources and webhooks, {settings.data_dir / SOURCES_KEY}, is "
+            "not in it. Keep a copy in another place. Without it, people have to connect their "
+            "sources again, and webhooks need new secrets."
         )
 
 

@@ -22,7 +22,6 @@ from bowerbird.errors import Refusal
 from bowerbird.introductions import Introductions
 from bowerbird.library.access import plans
 from bowerbird.library.bookmarks.bookmarks import is_post_id
-from bowerbird.library.bookmarks.searching.post_texts import PostTexts, texts_of
 from bowerbird.library.bookmarks.writing.changeset import Changeset
 from bowerbird.library.vectors.semantic_search import SemanticSearch
 from bowerbird.model import json_depth
@@ -79,6 +78,16 @@ class RefusedLabel(Struct, frozen=True):
     label_name: str
 
 
+class _Details(Struct):
+    text: str | None = None
+    article: dict[str, Any] | None = None
+
+
+class _Post(Struct):
+    tweet_details: _Details = msgspec.field(default_factory=_Details)
+    tags: list[str] | None = None
+
+
 class _Known(Struct, frozen=True):
     """The labels that can be suggested, by id, and their names by their first word."""
 
@@ -95,6 +104,9 @@ class _Known(Struct, frozen=True):
             if (tokens := words(row[1])) and not STOP_WORDS.issuperset(tokens):
                 by_word[tokens[0]].append((frozenset(tokens), label_id))
         return cls(by_id, by_word)
+
+
+_post: Final = msgspec.json.Decoder(_Post).decode
 
 
 class LabelSuggestions(Service):
@@ -140,17 +152,12 @@ class LabelSuggestions(Service):
             for (post_id, number, author, refused), votes in zip(asked, near, strict=True):
                 if post_id not in contents:
                     continue
-                post = texts_of(contents[post_id])
-                own, text = labelled.by_author(by_author.get(author, ""), number), _text(post)
+                post = _post(json_depth.cut(contents[post_id]))
+                own = labelled.by_author(by_author.get(author, ""), number)
                 # Posts in a script that the models do not know are only near each other.
-                is_understood = models.is_understood(text, has_second=has_second)
-                fit = _chosen(known, text, votes if is_understood else {}, own)
-                kept = [
-                    one
-                    for one in fit
-                    if one.label_name not in (post.tags or ())
-                    and f",{one.label_id}," not in refused
-                ]
+                is_understood = models.is_understood(_text(post), has_second=has_second)
+                fit = _chosen(known, post, votes if is_understood else {}, own)
+                kept = [one for one in fit if f",{one.label_id}," not in refused]
                 found[post_id] = kept[:MOST]
             return found
 
@@ -173,7 +180,7 @@ class LabelSuggestions(Service):
         def choose() -> list[SuggestedLabel]:
             known = _Known.of(labels, name_key(reading.favourite))
             own = labelled.by_author(by_author.get(key, ""), 0)
-            return _chosen(known, text[:_CHARACTERS], {}, own)[:MOST]
+            return _chosen(known, _Post(_Details(text)), {}, own)[:MOST]
 
         return await asyncio.to_thread(choose)
 
@@ -228,13 +235,14 @@ def _read(numbers: str, label_ids: str) -> "LabelledPosts":
     return LabelledPosts.read(numbers, label_ids)
 
 
-def _chosen(known: _Known, text: str, near: "Votes", author: "Votes") -> list[SuggestedLabel]:
-    named = dict.fromkeys(_named(known, text), (NAMED, 0))
+def _chosen(known: _Known, post: _Post, near: "Votes", author: "Votes") -> list[SuggestedLabel]:
+    named = dict.fromkeys(_named(known, post), (NAMED, 0))
     reasons: tuple[tuple[Reason, Votes], ...] = (
         ("meaning", near),
         ("author", author),
         ("words", named),
     )
+    own = set(post.tags or ())
     unlikely: dict[int, float] = {}
     most: dict[int, tuple[float, int, Reason]] = {}
     for reason, votes in reasons:
@@ -245,7 +253,7 @@ def _chosen(known: _Known, text: str, near: "Votes", author: "Votes") -> list[Su
     found = []
     for label_id, share in unlikely.items():
         row = known.rows.get(label_id) if 1 - share >= LEAST else None
-        if row is not None:
+        if row is not None and row[1] not in own:
             _, posts, reason = most[label_id]
             score = min(round(1 - share, 2), SURE)
             found.append(SuggestedLabel(str(label_id), row[1], score, reason, posts, row[6]))
@@ -253,16 +261,16 @@ def _chosen(known: _Known, text: str, near: "Votes", author: "Votes") -> list[Su
     return found
 
 
-def _named(known: _Known, text: str) -> Iterable[int]:
+def _named(known: _Known, post: _Post) -> Iterable[int]:
     """The labels whose whole name is in the text of a post."""
-    tokens = frozenset(words(text))
+    tokens = frozenset(words(_text(post)))
     for token in tokens & known.by_word.keys():
         for name, label_id in known.by_word[token]:
             if name <= tokens:
                 yield label_id
 
 
-def _text(post: PostTexts) -> str:
+def _text(post: _Post) -> str:
     article = post.tweet_details.article or {}
     texts = (post.tweet_details.text, article.get("title"), article.get("plain_text"))
     return " ".join(text[:_CHARACTERS] for text in texts if isinstance(text, str))

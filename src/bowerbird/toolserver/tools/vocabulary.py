@@ -77,10 +77,12 @@ def to_fields(sent: Mapping[str, Any], takes: type[Struct]) -> dict[str, Any]:
     for name, value in sent.items():
         field = field_for(name, takes)
         other = sent_as.setdefault(field, name)
-        if other != name and sent[other] is not None:
+        if other != name:
             if value is None or value == sent[other]:
                 continue
-            raise errors.invalid(name, f"contradicts {other}; send only {published(field)}")
+            if sent[other] is not None:
+                raise errors.invalid(name, f"contradicts {other}; send only {published(field)}")
+            sent_as[field] = name
         values[field] = _inside(value, struct_of(takes, field))
     return values
 

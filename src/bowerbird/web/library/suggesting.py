@@ -250,7 +250,9 @@ class NoHits:
                 found.append({"text": text, "url": url, "count": count})
         if not account.is_free:
             found += await self._near_names(account, query, address)
-        if query.q and not query.vector_search_term and not account.is_free:
+        # Fields alone have no meaning to search by.
+        has_words = query.q and query_language.plain_text(query.q)
+        if has_words and not query.vector_search_term and not account.is_free:
             vectors = await self._bookmarks.vector_state(account)
             if vectors.store is not None:
                 url = address.changed(q=None, vector_search_term=query.q).url()

@@ -198,7 +198,9 @@ class PageVisits:
         if route.method == "POST" and not await self._is_our_form(route, visit):
             return self._finished(visit, self._refused_form(route, visit))
         refused = self._refused(route, visit)
-        if visit.visitor and not refused and route.is_page and not _is_json(route, request):
+        # A form may show a page to a script too.
+        shows_page = route.again is not None or route.is_once or not _is_json(route, request)
+        if visit.visitor and not refused and route.is_page and shows_page:
             visit.sidebar = await self._sidebar(visit.visitor)
         try:
             reply = refused or await self._handled(route, visit)

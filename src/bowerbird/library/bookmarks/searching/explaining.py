@@ -5,14 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice, zip_longest
 from typing import Final
 
+from bowerbird.library.bookmarks.authors import NearNames
 from bowerbird.library.bookmarks.searching.ranking import Ranking
 from bowerbird.library.bookmarks.searching.word_reading import words_of
 from bowerbird.model.accounts import Account
-from bowerbird.model.labels import name_key
 from bowerbird.model.posts.filters import BookmarkFilter
 from bowerbird.model.words import TITLE, Condition, Field, WordQuery
 from bowerbird.search.queries.query_pieces import EXCLUDING_SIGNS
-from bowerbird.search.queries.spelling import nearest
 from bowerbird.search.words import tokens
 from bowerbird.storage.stores import Service
 
@@ -139,11 +138,10 @@ class Reasons(Service):
         )
 
     async def _meant(self, account: Account, name: Condition) -> str:
-        """The label that was probably meant."""
-        if name.field is not Field.LABEL:
-            return ""
-        rows = await self._stores.labels.names(account.account_id)
-        near = nearest(name.value, (name_key(label) for _, label in islice(rows, _COMPARED)))
+        """The label or author that was probably meant."""
+        names = NearNames(self._database)
+        find = names.label if name.field is Field.LABEL else names.author
+        near = await find(account, name.value)
         return f' Did you mean "{near[:_SHOWN_CHARACTERS]}"?' if near else ""
 
 
