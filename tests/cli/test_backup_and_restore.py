@@ -76,8 +76,8 @@ def test_a_backup_says_that_the_key_of_sources_is_not_in_it(
 
     said = library.run("backup", copy).out
 
-    assert f"The key of connected sources, {key}, is not in it." in said
-    assert "connect their sources again" in said
+    assert f"The key of connected sources and webhooks, {key}, is not in it." in said
+    assert "connect their sources again, and webhooks need new secrets" in said
     with tarfile.open(copy) as archive:
         assert not [name for name in archive.getnames() if "sources.key" in name]
 

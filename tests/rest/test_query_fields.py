@@ -178,13 +178,14 @@ async def test_the_query_of_a_bucket_narrows_the_alternatives_of_a_view(alice: M
     ("q", "sentence"),
     [
         ("author:tomasz_q", 'No post is by "tomasz_q".'),
+        ("from:mar", 'No post is by "mar". Did you mean "mara_fieldnotes"?'),
         ("label:scince cat", 'No post has the label "scince".'),
-        ("tag:famly", 'No post has the label "famly". Did you mean "family"?'),
+        ("tag:famly", 'No post has the label "famly". Did you mean "Family"?'),
         ("cat -cat", "No post matches the whole search."),
     ],
 )
 async def test_an_empty_search_names_the_field(alice: Member, q: str, sentence: str) -> None:
-    await alice.save(text="a cat", tags=["Family"])
+    await alice.save(text="a cat", tags=["Family"], author_username="mara_fieldnotes")
 
     assert (await alice.listed(q=q))["meta"]["hint"] == sentence
 

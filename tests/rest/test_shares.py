@@ -184,7 +184,7 @@ async def test_a_repeated_request_for_a_share_gets_its_answer_after_the_label_is
     alice: Member,
 ) -> None:
     await alice.save(tags=["birds"])
-    fields = {"label_name": "birds", "audience": "secret"}
+    fields = {"label_name": "birds"}
     first = await writing.send(alice, "POST", "/v1/shares", fields, key="once")
     [label] = (await alice.get("/v1/labels")).json()["data"]
     await writing.send(alice, "DELETE", f"/v1/labels/{label['id']}")
