@@ -106,7 +106,6 @@ def _in_place_of(old: str, word: str) -> str:
 
 # Each takes a read.
 _MOST: Final = 3
-_COMPARED: Final = 500
 _SENTENCES: Final[Mapping[Field, str]] = {
     Field.AUTHOR: 'No post is by "{}".',
     Field.LABEL: 'No post has the label "{}".',
