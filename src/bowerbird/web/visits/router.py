@@ -116,8 +116,8 @@ class PageRoute(Struct, frozen=True):
     # For a form that makes one change: where its sender goes then, and where if that refuses so.
     done: str = ""
     otherwise: tuple[type[Refusal], str] | None = None
-    # For a form whose answer is shown once: whoever loads that page again goes to the page of the
-    # form, because browsers send the form again.
+    # The answer to the form is shown only once. Browsers send the form again when that page is
+    # reloaded; the person then goes to the page of the form, and nothing is created.
     is_once: bool = False
     # A script calls it: refusals are JSON too, {"error": sentence}.
     is_json: bool = False
